@@ -1,0 +1,88 @@
+"""Cards as text, ids and masks.
+
+Text is rank then suit, ``As 7h Td``; suits in the order ``s c d h``; card id = 13 * suit + rank with the
+ace as rank 0 (rules.md, Cards and notation). A set of cards is a 52-bit mask, bit = card id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from okgin_env.layout import N_CARDS, N_RANKS
+
+RANKS = "A23456789TJQK"
+SUITS = "scdh"
+CardsLike: TypeAlias = "str | int | Iterable[str | int]"
+"""Cards as text (``"As 2s"``), as a mask, or as a sequence of texts or ids."""
+
+
+def card_id(text: str) -> int:
+    """Card id of a text such as ``"Td"``.
+
+    Raises:
+        ValueError: The text is not rank then suit.
+    """
+    if isinstance(text, str) and len(text) == 2:
+        rank, suit = RANKS.find(text[0]), SUITS.find(text[1])
+        if rank >= 0 and suit >= 0:
+            return suit * N_RANKS + rank
+    raise ValueError(f"bad card {text!r}; allowed: one of {RANKS} then one of {SUITS}, as in 'Td'")
+
+
+def card_text(card: int) -> str:
+    """Text of a card id.
+
+    Raises:
+        ValueError: The id is not 0 to 51.
+    """
+    if not 0 <= card < N_CARDS:
+        raise ValueError(f"bad card id {card}; allowed: 0 to {N_CARDS - 1}")
+    return RANKS[card % N_RANKS] + SUITS[card // N_RANKS]
+
+
+def pips(card: int) -> int:
+    """Pips of a card id: ace 1, number cards their number, T J Q K 10."""
+    return min(card % N_RANKS + 1, 10)
+
+
+def ids(cards: CardsLike) -> list[int]:
+    """Card ids in the order given (a mask: ascending).
+
+    Args:
+        cards: Text with spaces between cards, a mask, or a sequence of texts or ids.
+
+    Raises:
+        ValueError: A card is malformed or stands twice, or the mask has bits above 51.
+    """
+    if isinstance(cards, bool):
+        raise ValueError(f"bad cards {cards!r}; allowed: text, a mask, or a sequence of cards")
+    if hasattr(cards, "__index__"):
+        mask = int(cards)  # pyright: ignore[reportArgumentType]
+        if not 0 <= mask < 1 << N_CARDS:
+            raise ValueError(f"bad card mask {mask}; allowed: 0 to 2**{N_CARDS} - 1")
+        return [card for card in range(N_CARDS) if mask >> card & 1]
+    if isinstance(cards, str):
+        cards = cards.split()
+    found: list[int] = []
+    for card in cards:  # pyright: ignore[reportGeneralTypeIssues]
+        found.append(card_id(card) if isinstance(card, str) else card_id(card_text(int(card))))
+    seen: set[int] = set()
+    for card in found:
+        if card in seen:
+            raise ValueError(f"card {card_text(card)} stands twice; allowed: once")
+        seen.add(card)
+    return found
+
+
+def mask(cards: CardsLike) -> int:
+    """Mask of the cards, as a plain int. Errors as in `ids`."""
+    total = 0
+    for card in ids(cards):
+        total |= 1 << card
+    return total
+
+
+def text(cards: CardsLike) -> str:
+    """Text of the cards, a space between two, in the order given. Errors as in `ids`."""
+    return " ".join(card_text(card) for card in ids(cards))

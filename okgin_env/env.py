@@ -1,0 +1,236 @@
+"""The single-agent Gymnasium environment."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, SupportsInt
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from okgin_env.games import Games, OpponentLike
+from okgin_env.layout import ENDINGS, ILLEGAL, N_ACTIONS
+from okgin_env.rules import Rules
+from okgin_env.view import SeatView
+
+_ONE = np.zeros(1, np.int64)  # the indices of the one game there is
+ILLEGAL_CHOICES = ("forfeit", "raise")
+
+
+def hand_info(final: NDArray[np.void], n_players: int) -> dict[str, Any]:
+    """What `info` says of a hand that has ended, the same in every adapter.
+
+    Args:
+        final: (1,) `STATE`, the hand as it ended.
+        n_players: Number of seats.
+    """
+    return {
+        "ending": ENDINGS[int(final["ending"][0])],
+        "knocker": int(final["knocker"][0]),
+        "points": final["points"][0, :n_players].astype(np.int64),
+        "deadwood": final["deadwood"][0, :n_players].astype(np.int64),
+        "scores": final["scores"][0, :n_players].astype(np.int64),
+        "turns": int(final["n_turns"][0]),
+        "match_winner": int(final["match_winner"][0]),
+    }
+
+
+class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
+    """Oklahoma Gin: gin rummy in which the upcard sets the knock limit.
+
+    ## Description
+    Two to four players hold ten (or seven) cards and try to arrange them into sets and runs. In a turn a player draws the
+    top of the stock or of the discard pile and discards a card; with little enough deadwood left it may knock
+    and end the hand. The knock limit is the pips of the first upcard. The learner sits in one seat; opponents inside the
+    environment play the others, so consecutive observations are the learner's own.
+
+    ## Action Space
+    `Discrete(108)`, the same for every rules preset:
+
+    | ids | meaning |
+    |---|---|
+    | 0-51 | discard that card |
+    | 52-103 | discard that card (id - 52) and knock; gin when nothing is left |
+    | 104 | draw from the stock |
+    | 105 | take the top of the discard pile (also: take the offered upcard) |
+    | 106 | pass the offered upcard |
+    | 107 | big gin, where the rules have it |
+
+    Card id = 13 * suit + rank, suits in the order s c d h, ace = 0. Legal actions are in `info["action_mask"]` (int8) and
+    `action_masks()` (bool); the mask is never all zero, and all ones once the episode is over.
+
+    ## Observation Space
+    `Box(0, 1, (D,), int8)`, every feature 0 or 1. `okgin_env.layout.layout(players, match)` has the slices and `decode`.
+
+    | feature | width | meaning |
+    |---|---|---|
+    | hand | 52 | own cards |
+    | top | 52 | the top of the discard pile (the upcard while it is offered) |
+    | under | 52 | the cards under it |
+    | taken | 52 | the card just taken from the pile, which may not be discarded in this turn |
+    | own_discards | 52 | cards this seat has discarded in this hand |
+    | own_known | 52 | own cards the others know of, because they saw them taken from the pile |
+    | melded | 52 | own cards that lie in at least one set or run |
+    | best_discards | 52 | discards that leave the least deadwood (discard phase only) |
+    | limit | 11 | knock limit, one-hot: gin only, 1, 2, ... 10 |
+    | phase | 3 | one-hot: offer, draw, discard |
+    | stock | 40 | thermometer of the draws left before the hand is void: above 0, 1, ... 39 |
+    | deadwood | 42 | thermometer of own deadwood, after the best discard in the discard phase |
+    | top_melds | 1 | the top card would lie in a set or run with own cards (offer and draw) |
+    | top_lowers | 1 | taking it would lower the best deadwood (offer and draw) |
+    | top_knocks | 1 | taking it would allow a knock (offer and draw) |
+    | dealer | 4 | dealer's seat, one-hot, counted from this seat in turn order |
+    | opponent_k_known | 52 | cards opponent k (in turn order) is known to hold |
+    | opponent_k_discards | 52 | cards opponent k has discarded in this hand |
+    | opponent_k_declined | 52 | cards opponent k could have taken and did not |
+    | score_k | 20 | match episodes: thermometer of a score by 5 % of the target; 0 is this seat's own |
+
+    ## Starting State
+    A shuffled deck; a random dealer, or as the rules say. Opponents before the learner have already moved. A
+    single hand that an opponent ends before the learner's first decision is replaced by the next one, since a reset cannot
+    report an end. `reset(options=…)` takes `{"deck": 52 cards, "dealer": seat}` and `{"state": position}`, see
+    `okgin_env.positions`.
+
+    ## Rewards
+    At the end of a hand, 0 before:
+
+    - `reward="points"`: own points minus the mean of the others', divided by 100.
+    - `reward="win"`: 1 for winning the hand, -1 (shared by the losers' number) for losing it, 0 when nobody scores.
+    - `reward="match"` (match episodes): the same for the match, at its end only.
+
+    An illegal action never raises: the hand is forfeited with reward -1 and the episode ends.
+
+    ## Episode End
+    Terminates at the end of the hand, or of the match with `episode="match"`. Never truncates: a hand lasts at most
+    `rules.max_turns` turns.
+
+    ## Information
+    `action_mask` after every reset and step. When a hand has ended in the step also `ending` (knock, gin, big_gin, undercut,
+    void, illegal), `knocker` (seat or -1), `points`, `deadwood` (that counted in the showdown), `scores`, `turns` and
+    `match_winner` (seat or -1); `illegal_action=True` if the learner's action was illegal.
+
+    ## Arguments
+    - `rules`: a preset's name (classic, french, gin, eaai, openspiel) or a `Rules` object.
+    - `players`: seats of a preset, 2 to 4.
+    - `opponent`: a name, a model file, a `Player`, or a sequence of them in turn order after the learner.
+    - `episode`: "hand" or "match".
+    - `reward`: "points", "win" or "match".
+    - `seat`: the learner's seat.
+    - `illegal`: "forfeit", or "raise" for debugging.
+
+    ## References
+    `docs/rules.md` has the rules with their sources and choices.
+
+    ## Version History
+    - v0: initial version.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 2}
+
+    def __init__(
+        self,
+        rules: Rules | str = "classic",
+        opponent: OpponentLike = "simple",
+        episode: str = "hand",
+        reward: str = "points",
+        players: int | None = None,
+        seat: int = 0,
+        illegal: str = "forfeit",
+        render_mode: str | None = None,
+    ) -> None:
+        modes = self.metadata["render_modes"]
+        if render_mode is not None and render_mode not in modes:
+            raise ValueError(f"render_mode={render_mode!r}; allowed: None, {', '.join(modes)}")
+        if illegal not in ILLEGAL_CHOICES:
+            raise ValueError(f"illegal={illegal!r}; allowed: {', '.join(ILLEGAL_CHOICES)}")
+        self.games = Games(
+            1, rules, players=players, opponent=opponent, seat=seat, episode=episode, reward=reward
+        )
+        self.rules = self.games.rules
+        self.render_mode = render_mode
+        self._illegal = illegal
+        self._seeded = False
+        self._mask = np.ones(N_ACTIONS, np.int8)
+        self._action = np.zeros(1, np.int64)
+        self.observation_space = spaces.Box(0, 1, (self.games.layout.size,), np.int8)
+        self.action_space = spaces.Discrete(N_ACTIONS)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.int8], dict[str, Any]]:
+        """Starts an episode.
+
+        Args:
+            seed: Seed of the game's random stream; None goes on with the stream there is.
+            options: `{"deck": …, "dealer": …}` or `{"state": …}`; other keys are ignored.
+
+        Returns:
+            Observation (D,) int8 and info with `action_mask`.
+
+        Raises:
+            ValueError: A bad deck, dealer or state.
+        """
+        super().reset(seed=seed)
+        if seed is not None or not self._seeded:
+            seeds = self.np_random.integers(0, 2**64, size=1, dtype=np.uint64)
+            self.games.seed(_ONE, seeds)
+            self._seeded = True
+        self.games.reset(_ONE, options)
+        observations, masks = self.games.observe(_ONE)
+        self._mask = masks[0]
+        return observations[0], {"action_mask": masks[0].copy()}
+
+    def step(
+        self, action: SupportsInt
+    ) -> tuple[NDArray[np.int8], float, bool, bool, dict[str, Any]]:
+        """Takes the learner's action and plays on to its next decision, or the end.
+
+        Args:
+            action: Action id. An illegal one forfeits the hand.
+
+        Returns:
+            Observation (D,) int8, reward, terminated, truncated (always False), info.
+
+        Raises:
+            ValueError: An illegal action, with `illegal="raise"` only.
+        """
+        chosen = int(action)
+        if self._illegal == "raise" and not (0 <= chosen < N_ACTIONS and self._mask[chosen]):
+            legal = np.flatnonzero(self._mask).tolist()
+            raise ValueError(f"action={action!r} is illegal here; allowed: {legal}")
+        self._action[0] = chosen
+        before = self.games.states["n_hands"][0]
+        observations, masks, rewards, dones, _ = self.games.step(self._action, _ONE, False)
+        self._mask = masks[0]
+        info: dict[str, Any] = {"action_mask": masks[0].copy()}
+        terminated = bool(dones[0])
+        if terminated or self.games.states["n_hands"][0] != before:
+            final = self.games.finals
+            info |= hand_info(final, self.rules.players)
+            offender = int(final["seat"][0])
+            if int(final["ending"][0]) == ILLEGAL and offender == self.games.seat:
+                info["illegal_action"] = True
+        return observations[0], float(rewards[0]), terminated, False, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(108,) bool, the legal actions: what sb3-contrib's MaskablePPO asks for."""
+        return self._mask.astype(np.bool_)
+
+    def state(self) -> bytes:
+        """The whole game, hidden cards included, for `reset(options={"state": …})`."""
+        return self.games.states[0].tobytes()
+
+    def view(self) -> SeatView:
+        """What the learner may see, as a readable object."""
+        seats = np.array([self.games.seat])
+        games = self.games
+        records = games.finals if games.over(_ONE)[0] else games.states
+        return games.view_of(records, seats)
+
+    def render(self) -> str | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The learner's view as text, with `render_mode="ansi"`."""
+        if self.render_mode is None:
+            gym.logger.warn("render() without a render_mode; use gym.make(…, render_mode='ansi')")
+            return None
+        return str(self.view())

@@ -1,0 +1,303 @@
+"""A batch of games with one learner in each: the engine under every adapter.
+
+The single environment is a batch of one, the vector environments are batches of many, so the same seed and actions give
+the same game everywhere. Scripted players run inside the kernel; other players are asked in batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okgin_env import players as _players
+from okgin_env.kernel import batch
+from okgin_env.kernel.policies import EXTERNAL
+from okgin_env.kernel.state import STATE, as_records, new_states
+from okgin_env.layout import MAX_PLAYERS, N_ACTIONS, OVER, REWARDS, layout
+from okgin_env.players.base import Decisions, Player
+from okgin_env.positions import check_deck, check_state
+from okgin_env.rules import Rules, as_rules
+from okgin_env.view import SeatView
+
+EPISODES = ("hand", "match")
+OpponentLike = str | Player | Sequence[str | Player]
+_MAX_ROUNDS = 10_000  # opponents' decisions between two of the learner's, before we call it a loop
+_MIN_PER_THREAD = 64  # fewer games than this are not worth handing to another thread
+
+
+class Games:
+    """N games, each with a learner in `seat` and opponents in the other seats.
+
+    Attributes:
+        rules: The rules of all tables.
+        states: (N,) `STATE`, the games.
+        finals: (N,) `STATE`, of each game the last hand that ended, as it ended.
+        opponents: The opponents in turn order after the learner.
+    """
+
+    def __init__(
+        self,
+        n_games: int,
+        rules: Rules | str = "classic",
+        *,
+        players: int | None = None,
+        opponent: OpponentLike = "simple",
+        seat: int = 0,
+        episode: str = "hand",
+        reward: str = "points",
+        threads: int = 1,
+    ) -> None:
+        if n_games < 1:
+            raise ValueError(f"num_envs={n_games!r}; allowed: 1 or more")
+        self.rules = as_rules(rules, players)
+        _check_choice("episode", episode, EPISODES)
+        _check_choice("reward", reward, REWARDS)
+        if reward == "match" and episode != "match":
+            raise ValueError("reward='match'; allowed with episode='hand': points, win")
+        if episode == "match" and self.rules.target is None:
+            raise ValueError("episode='match'; allowed: rules with a target (this has target=None)")
+        if not 0 <= seat < self.rules.players:
+            raise ValueError(f"seat={seat!r}; allowed: 0 to {self.rules.players - 1}")
+        if threads < 1:
+            raise ValueError(f"threads={threads!r}; allowed: 1 or more")
+        self.n_games = n_games
+        self.seat = seat
+        self.episode = batch.MATCH if episode == "match" else batch.HAND
+        self.reward = REWARDS.index(reward)
+        self.layout = layout(self.rules.players, episode == "match")
+        self.opponents = seat_opponents(opponent, self.rules.players)
+        self.states = new_states(n_games)
+        self.finals = new_states(n_games)
+        self._rules = as_records(self.rules.to_record())
+        self._all = np.arange(n_games)
+        self._seats = np.full(n_games, seat)
+        self._no_action = np.full(n_games, -1)
+        self._policies = np.full((n_games, MAX_PLAYERS), EXTERNAL, np.int8)
+        self._outside: dict[int, Player] = {}
+        for k, player in enumerate(self.opponents, start=1):
+            at = (seat + k) % self.rules.players
+            policy = getattr(player, "policy", EXTERNAL)
+            self._policies[:, at] = policy
+            if policy == EXTERNAL:
+                self._outside[at] = player
+        self._threads = min(threads, max(1, n_games // _MIN_PER_THREAD))
+        self._pool: ThreadPoolExecutor | None = None
+
+    # --- episodes ---------------------------------------------------------------------------------
+
+    def seed(self, games: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
+        """Starts the random streams of games from 64-bit seeds."""
+        batch.seed_games(self.states, games, seeds)
+
+    def reset(self, games: NDArray[np.int64], options: Mapping[str, Any] | None = None) -> None:
+        """Starts new episodes and plays on to the learner's first decision.
+
+        Args:
+            games: (M,) indices.
+            options: ``deck`` and ``dealer`` (The deal), or ``state``, see `okgin_env.positions`.
+
+        Raises:
+            ValueError: A bad deck, dealer or state, or a hand that ends before the learner decides.
+        """
+        options = options or {}
+        given = None
+        if options.get("state") is not None:
+            given = check_state(options["state"], self.rules)
+            self.states[games] = given
+        else:
+            dealer = options.get("dealer")
+            if dealer is not None and not (
+                isinstance(dealer, (int, np.integer)) and 0 <= dealer < self.rules.players
+            ):
+                raise ValueError(f"dealer={dealer!r}; allowed: 0 to {self.rules.players - 1}")
+            deck = np.full(52, -1, np.int8)
+            if options.get("deck") is not None:
+                deck = given = check_deck(options["deck"])
+            decks = np.tile(deck, (len(games), 1))
+            dealers = np.full(len(games), -1 if dealer is None else dealer)
+            batch.deal_games(self.states, games, self._rules, decks, dealers)
+        before = self.states["deck"][games].copy()
+        self._advance(self._no_action, games, False, False, *self._blank())
+        hand = self.episode == batch.HAND  # in a match the next hand is dealt
+        if hand and given is not None and (self.states["deck"][games] != before).any():
+            raise ValueError(f"the given hand ends before seat {self.seat} has a decision")
+
+    def step(
+        self, actions: NDArray[np.int64], games: NDArray[np.int64], autoreset: bool
+    ) -> tuple[NDArray[np.int8], ...]:
+        """Takes the learners' actions and plays on to their next decisions.
+
+        Args:
+            actions: (N,) action ids; only those of `games` are read. Negative ones are illegal.
+            games: (M,) indices of the games to step.
+            autoreset: Whether to start a new episode where one is over.
+
+        Returns:
+            Fresh arrays: observations (N, D) int8, masks (N, 108) int8, rewards (N,) float64, dones (N,) bool,
+            final observations (N, D) int8. Rows of games that were not stepped are zero.
+        """
+        written = self._blank()
+        # Any number that is no action becomes one that is never legal; -1 would mean "play on".
+        actions = np.where((actions < 0) | (actions >= N_ACTIONS), N_ACTIONS, actions)
+        self._advance(actions, games, True, autoreset, *written)
+        return written
+
+    def observe(self, games: NDArray[np.int64]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Fresh observations (M, D) and masks (M, 108) of the learners; masks after the end are ones."""
+        observations = np.zeros((len(games), self.layout.size), np.int8)
+        masks = np.zeros((len(games), N_ACTIONS), np.int8)
+        batch.observe_games(
+            self.states, games, self._rules, self._seats, self.episode, observations, masks
+        )
+        return observations, masks
+
+    def over(self, games: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(M,) whether the episode of each game is over."""
+        return self.states["phase"][games] == OVER
+
+    def decisions(
+        self, games: NDArray[np.int64], seats: NDArray[np.int64] | None = None
+    ) -> Decisions:
+        """What the given seats (default: those to move) may see of the games."""
+        chosen = self.states["seat"][games].astype(np.int64) if seats is None else seats
+        return ask(self.states, games, self.rules, self._rules, chosen, self.episode)
+
+    def view_of(self, records: NDArray[np.void], seats: NDArray[np.int64]) -> SeatView:
+        """What the seat `seats[0]` may see of the first of the records."""
+        one = np.zeros(1, np.int64)
+        seen = ask(records.copy(), one, self.rules, self._rules, seats, self.episode)
+        return seen.view(0)
+
+    # --- one pass -----------------------------------------------------------------------------------
+
+    def _blank(self) -> tuple[NDArray[Any], ...]:
+        n, d = self.n_games, self.layout.size
+        return (
+            np.zeros((n, d), np.int8),
+            np.zeros((n, N_ACTIONS), np.int8),
+            np.zeros(n),
+            np.zeros(n, np.bool_),
+            np.zeros((n, d), np.int8),
+        )
+
+    def _advance(
+        self,
+        actions: NDArray[np.int64],
+        games: NDArray[np.int64],
+        pay: bool,
+        autoreset: bool,
+        *written: NDArray[Any],
+    ) -> None:
+        """Steps games and asks outside players until every game is the learner's turn or over."""
+        self._kernel(actions, games, pay, autoreset, *written)
+        if not self._outside:
+            return
+        for _ in range(_MAX_ROUNDS):
+            waiting = games[
+                (self.states["seat"][games] != self.seat) & (self.states["phase"][games] != OVER)
+            ]
+            if len(waiting) == 0:
+                return
+            answers = np.full(self.n_games, -1)
+            seats = self.states["seat"][waiting]
+            for at, player in self._outside.items():
+                asked = waiting[seats == at]
+                if len(asked):
+                    answers[asked] = answer(player, self.decisions(asked))
+            self._kernel(answers, waiting, pay, autoreset, *written)
+        names = ", ".join(player.name for player in self._outside.values())
+        raise RuntimeError(f"seat {self.seat} never gets to move against {names}")
+
+    def _kernel(
+        self,
+        actions: NDArray[np.int64],
+        games: NDArray[np.int64],
+        pay: bool,
+        autoreset: bool,
+        *written: NDArray[Any],
+    ) -> None:
+        """One compiled call, or one for each thread on its share of the games."""
+
+        def run(part: NDArray[np.int64]) -> None:
+            batch.step_games(
+                self.states,
+                self.finals,
+                part,
+                self._rules,
+                self._policies,
+                self._seats,
+                actions,
+                self.episode,
+                self.reward,
+                pay,
+                autoreset,
+                *written,
+            )
+
+        if self._threads == 1 or len(games) < 2 * _MIN_PER_THREAD:
+            run(games)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads)
+        list(self._pool.map(run, np.array_split(games, self._threads)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the threads, which do not travel."""
+        return {**self.__dict__, "_pool": None}
+
+
+def ask(
+    states: NDArray[np.void],
+    games: NDArray[np.int64],
+    rules: Rules,
+    rules_record: NDArray[np.void],
+    seats: NDArray[np.int64],
+    episode: int,
+) -> Decisions:
+    """What `seats` may see of `games`, ready to be handed to a player."""
+    n = len(games)
+    views = new_states(n)
+    observations = np.zeros((n, layout(rules.players, episode == batch.MATCH).size), np.int8)
+    masks = np.zeros((n, N_ACTIONS), np.int8)
+    words = np.zeros(n, np.uint64)
+    batch.ask_games(
+        states, games, rules_record, seats, episode, views, observations, masks, words
+    )
+    return Decisions(rules, views, seats, observations, masks, words)
+
+
+def answer(player: Player, decisions: Decisions) -> NDArray[np.int64]:
+    """A player's actions, with anything that is no action id turned into an illegal one."""
+    actions = np.asarray(player.act(decisions))
+    if actions.shape != (len(decisions),) or actions.dtype.kind not in "iu":
+        raise TypeError(
+            f"player {player.name}: act() returned shape {actions.shape} of {actions.dtype}; "
+            f"allowed: ({len(decisions)},) integers"
+        )
+    actions = actions.astype(np.int64)
+    return np.where((actions < 0) | (actions >= N_ACTIONS), N_ACTIONS, actions)
+
+
+def seat_opponents(opponent: OpponentLike, n_players: int) -> tuple[Player, ...]:
+    """One player for each other seat, in turn order: one spec for all, or a sequence of specs.
+
+    Raises:
+        ValueError: An unknown player, or a wrong number of them.
+    """
+    if isinstance(opponent, str) or isinstance(opponent, Player):
+        return (_players.make(opponent),) * (n_players - 1)
+    if not isinstance(opponent, Sequence) or len(opponent) != n_players - 1:
+        raise ValueError(f"opponent={opponent!r}; allowed: one player, or {n_players - 1} of them")
+    return tuple(_players.make(spec) for spec in opponent)
+
+
+def _check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r}; allowed: {', '.join(allowed)}")
+
+
+__all__ = ["STATE", "Games", "answer", "ask", "seat_opponents"]

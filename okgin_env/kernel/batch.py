@@ -1,0 +1,242 @@
+"""Whole batches of games: what every adapter and the arena call.
+
+Games are independent records, so any split of a batch over threads gives the same games.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from okgin_env.kernel.jit import compiled
+from okgin_env.kernel.observe import observe
+from okgin_env.kernel.play import (
+    conceal,
+    deal,
+    first_dealer,
+    hand_reward,
+    legal,
+    new_match,
+    next_dealer,
+    shuffle,
+    step,
+)
+from okgin_env.kernel.policies import EXTERNAL, choose
+from okgin_env.kernel.rng import seat_word, seed_streams
+from okgin_env.layout import ILLEGAL, N_CARDS, OVER
+
+HAND = 0  # an episode is one hand
+MATCH = 1  # an episode is a match
+NOBODY = -1  # in place of a learner's seat: every seat is a player's
+
+
+@compiled
+def begin(s, rules):
+    """Deals the first hand of a new episode from the game's stream."""
+    new_match(s)
+    dealer = first_dealer(s, rules)
+    shuffle(s)
+    deal(s, rules, dealer)
+
+
+@compiled
+def _close_hand(states, finals, i, rules, seat, episode, kind):
+    """If the hand of game i has just ended, books it; in a match the next hand is dealt."""
+    s = states[i]
+    if s.phase != OVER:
+        return
+    finals[i] = s
+    if seat != NOBODY:
+        s.unpaid += hand_reward(s, rules, kind, seat)
+    forfeited = s.ending == ILLEGAL and seat != NOBODY  # ends the episode, not only the hand
+    if episode == MATCH and s.match_winner < 0 and not forfeited:
+        dealer = next_dealer(s, rules)
+        shuffle(s)
+        deal(s, rules, dealer)
+
+
+@compiled
+def _run(states, finals, i, rules, policies, seat, episode, kind, table):
+    """Plays game i on its compiled seats until an outside seat is to move or the episode is over."""
+    s = states[i]
+    while s.phase != OVER:
+        policy = policies[s.seat]
+        if policy == EXTERNAL:
+            return
+        step(s, rules, choose(s, rules, policy, table))
+        _close_hand(states, finals, i, rules, seat, episode, kind)
+
+
+@compiled
+def _write(s, rules, seat, episode, observation, mask, table):
+    """Writes what a seat gets: its observation and mask (all ones once the episode is over)."""
+    if s.phase == OVER:
+        mask[:] = 1
+    else:
+        legal(s, rules, mask, table)
+    observe(s, rules, seat, episode == MATCH, observation, table)
+
+
+@compiled
+def step_games(
+    states,
+    finals,
+    games,
+    rules,
+    policies,
+    seats,
+    actions,
+    episode,
+    kind,
+    pay,
+    autoreset,
+    observations,
+    masks,
+    rewards,
+    dones,
+    final_observations,
+):
+    """Steps games: the action of the outside seat to move, then compiled seats up to the next outside one.
+
+    Observation, mask and reward of a game are written when its learner is to move or its episode is over; a game
+    that waits for another outside player keeps what it had (the caller asks that player and calls again).
+
+    Args:
+        states: (N,) `STATE`, changed in place.
+        finals: (N,) `STATE`, receives each hand as it ended.
+        games: (M,) int64, indices of the games to step.
+        rules: (1,) `RULES_DTYPE`.
+        policies: (N, 4) int8, policy id of each seat, EXTERNAL for outside ones.
+        seats: (N,) int64, the learner's seat, or NOBODY.
+        actions: (N,) int64, action ids; -1: none is taken, the game is only played on.
+        episode: HAND or MATCH.
+        kind: Reward kind.
+        pay: False after a reset, which can report neither a reward nor an end: rewards wait for the next step,
+            and an episode that ends before the learner's first decision is replaced by a new one.
+        autoreset: Whether a new episode is dealt at once where one is over.
+        observations: (N, D) int8.
+        masks: (N, 108) int8.
+        rewards: (N,) float64, in hundreds of points or wins.
+        dones: (N,) bool, set where an episode is over; call with False.
+        final_observations: (N, D) int8, written where an episode is over and `autoreset` is on.
+    """
+    table = np.empty(N_CARDS, np.int16)
+    spare_mask = np.empty(masks.shape[1], np.int8)
+    r = rules[0]
+    for g in range(len(games)):
+        i = games[g]
+        s = states[i]
+        seat = seats[i]
+        if actions[i] >= 0 and s.phase != OVER:
+            step(s, r, actions[i])
+            _close_hand(states, finals, i, r, seat, episode, kind)
+        _run(states, finals, i, r, policies[i], seat, episode, kind, table)
+        if seat == NOBODY:
+            continue
+        if s.phase == OVER and pay and not dones[i]:
+            dones[i] = True
+            rewards[i] = s.unpaid
+            s.unpaid = 0.0
+            if not autoreset:
+                _write(s, r, seat, episode, observations[i], masks[i], table)
+                continue
+            _write(s, r, seat, episode, final_observations[i], spare_mask, table)
+        while s.phase == OVER:
+            begin(s, r)
+            _run(states, finals, i, r, policies[i], seat, episode, kind, table)
+        if s.seat != seat:
+            continue
+        if pay and not dones[i]:
+            rewards[i] = s.unpaid
+            s.unpaid = 0.0
+        _write(s, r, seat, episode, observations[i], masks[i], table)
+
+
+@compiled
+def begin_games(states, games, rules):
+    """Deals a new episode in each of the games, from its own stream."""
+    for g in range(len(games)):
+        begin(states[games[g]], rules[0])
+
+
+@compiled
+def deal_games(states, games, rules, decks, dealers):
+    """Deals given decks as the first hand of a new episode.
+
+    Args:
+        states: (N,) `STATE`.
+        games: (M,) int64, indices of the games.
+        rules: (1,) `RULES_DTYPE`.
+        decks: (M, 52) int8 card ids; a deck that starts with -1 is shuffled from the game's stream.
+        dealers: (M,) int64 seats; -1: as the rules say.
+    """
+    for g in range(len(games)):
+        s = states[games[g]]
+        new_match(s)
+        dealer = first_dealer(s, rules[0]) if dealers[g] < 0 else dealers[g]
+        if decks[g, 0] < 0:
+            shuffle(s)
+        else:
+            s.deck[:] = decks[g]
+        deal(s, rules[0], dealer)
+
+
+@compiled
+def seed_games(states, games, seeds):
+    """Starts the random streams of games: `seeds` is (M,) uint64."""
+    for g in range(len(games)):
+        seed_streams(states[games[g]], seeds[g])
+
+
+@compiled
+def observe_games(states, games, rules, seats, episode, observations, masks):
+    """Writes observations (M, D) and masks (M, 108) of the learners in `seats` (N,)."""
+    table = np.empty(N_CARDS, np.int16)
+    for g in range(len(games)):
+        i = games[g]
+        _write(states[i], rules[0], seats[i], episode, observations[g], masks[g], table)
+
+
+@compiled
+def ask_games(states, games, rules, seats, episode, views, observations, masks, words):
+    """Writes what a player needs for a decision: view, observation, mask and a random word.
+
+    Args:
+        states: (N,) `STATE`; the random stream of the seat to move goes on where a word is drawn.
+        games: (M,) int64, indices of the games.
+        rules: (1,) `RULES_DTYPE`.
+        seats: (M,) int64, the seats that look.
+        episode: HAND or MATCH.
+        views: (M,) `STATE`, what the seat may see.
+        observations: (M, D) int8.
+        masks: (M, 108) int8; zeros for a seat that is not to move.
+        words: (M,) uint64, one random word a decision; zero for a seat that is not to move.
+    """
+    table = np.empty(N_CARDS, np.int16)
+    for g in range(len(games)):
+        s = states[games[g]]
+        seat = seats[g]
+        conceal(s, rules[0], seat, views[g])
+        _write(s, rules[0], seat, episode, observations[g], masks[g], table)
+        words[g] = 0
+        if s.phase != OVER and s.seat == seat:
+            words[g] = seat_word(s, seat)
+        else:
+            masks[g] = 0
+
+
+@compiled
+def choose_games(views, rules, policy, words, actions):
+    """Answers decisions with a scripted player, from concealed records alone.
+
+    Args:
+        views: (M,) `STATE`, concealed records; their seat streams are overwritten.
+        rules: (1,) `RULES_DTYPE`.
+        policy: Policy id.
+        words: (M,) uint64, the random word of each decision, which starts the seat's stream.
+        actions: (M,) int64, filled with the actions.
+    """
+    table = np.empty(N_CARDS, np.int16)
+    for k in range(len(views)):
+        s = views[k]
+        s.seat_rng[s.seat] = words[k]
+        actions[k] = choose(s, rules[0], policy, table)

@@ -1,0 +1,134 @@
+"""The observation of one seat, written feature by feature at the indices of `layout`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from okgin_env.kernel.jit import compiled, lowest
+from okgin_env.kernel.melds import ONE, ZERO, bit, deadwood, least_discard, melded
+from okgin_env.kernel.play import locked_mask, stock_left, top_card
+from okgin_env.layout import (
+    DEADWOOD_STEPS,
+    DRAW,
+    N_CARDS,
+    N_SCORE_STEPS,
+    N_STOCK_STEPS,
+    O_BEST_DISCARDS,
+    O_DEADWOOD,
+    O_DEALER,
+    O_HAND,
+    O_LIMIT,
+    O_MELDED,
+    O_OPPONENTS,
+    O_OWN_DISCARDS,
+    O_OWN_KNOWN,
+    O_PER_OPPONENT,
+    O_PHASE,
+    O_STOCK,
+    O_TAKEN,
+    O_TOP,
+    O_TOP_KNOCKS,
+    O_TOP_LOWERS,
+    O_TOP_MELDS,
+    O_UNDER,
+    OFFER,
+    OVER,
+    SHED,
+)
+
+
+@compiled
+def _plane(cards_mask, observation, at):
+    """Sets the bits of a card set in the plane that starts at `at`."""
+    rest = cards_mask
+    while rest != ZERO:
+        observation[at + lowest(rest)] = 1
+        rest &= rest - ONE
+
+
+@compiled
+def _own_prospects(s, hand, observation, table):
+    """What a good player sees at a glance in the own hand: derived, exact, from own cards only."""
+    _plane(melded(hand), observation, O_MELDED)
+    if s.phase == SHED:
+        best = 1000
+        rest = hand & ~locked_mask(s)
+        while rest != ZERO:
+            best = min(best, table[lowest(rest)])
+            rest &= rest - ONE
+        rest = hand & ~locked_mask(s)
+        while rest != ZERO:
+            card = lowest(rest)
+            rest &= rest - ONE
+            if table[card] == best:
+                observation[O_BEST_DISCARDS + card] = 1
+        return best
+    own = deadwood(hand)
+    top = top_card(s)
+    if (s.phase == OFFER or s.phase == DRAW) and top >= 0:
+        with_top = least_discard(hand | bit(top), bit(top), table)
+        if melded(hand | bit(top)) & bit(top) != ZERO:
+            observation[O_TOP_MELDS] = 1
+        if with_top < own:
+            observation[O_TOP_LOWERS] = 1
+        if with_top <= s.limit:
+            observation[O_TOP_KNOCKS] = 1
+    return own
+
+
+@compiled
+def observe(s, rules, seat, match, observation, table):
+    """Writes the observation of a seat.
+
+    Args:
+        s: Game record.
+        rules: Rules record.
+        seat: The seat that looks.
+        match: Whether scores are part of the observation.
+        observation: (D,) int8, all entries are written.
+        table: (52,) int16 work space; in the discard phase of the seat to move it must have been
+            filled by `play.legal`.
+    """
+    observation[:] = 0
+    n = rules.players
+    hand = s.hands[seat]
+    _plane(hand, observation, O_HAND)
+    top = top_card(s)
+    if top >= 0:
+        observation[O_TOP + top] = 1
+    for k in range(s.n_pile - 1):
+        observation[O_UNDER + np.int64(s.pile[k])] = 1
+    if s.taken >= 0:
+        observation[O_TAKEN + np.int64(s.taken)] = 1
+    _plane(s.discards[seat], observation, O_OWN_DISCARDS)
+    _plane(s.known[seat], observation, O_OWN_KNOWN)
+    observation[O_LIMIT + np.int64(s.limit)] = 1
+    if s.phase < OVER:
+        observation[O_PHASE + np.int64(s.phase)] = 1
+    for k in range(min(stock_left(s) - 2, N_STOCK_STEPS)):
+        observation[O_STOCK + k] = 1
+    observation[O_DEALER + (s.dealer - seat + n) % n] = 1
+    if seat == s.seat:
+        own = _own_prospects(s, hand, observation, table)
+    else:
+        _plane(melded(hand), observation, O_MELDED)
+        own = deadwood(hand)
+    for k in range(len(DEADWOOD_STEPS)):
+        if own > DEADWOOD_STEPS[k]:
+            observation[O_DEADWOOD + k] = 1
+        else:
+            break
+    at = O_OPPONENTS
+    for k in range(1, n):
+        p = (seat + k) % n
+        _plane(s.known[p], observation, at)
+        _plane(s.discards[p], observation, at + N_CARDS)
+        _plane(s.declined[p], observation, at + 2 * N_CARDS)
+        at += O_PER_OPPONENT
+    if match:
+        for k in range(n):
+            score = np.int64(s.scores[(seat + k) % n])
+            for step in range(N_SCORE_STEPS):
+                if score * N_SCORE_STEPS > step * rules.target:
+                    observation[at + step] = 1
+            at += N_SCORE_STEPS

@@ -1,0 +1,60 @@
+"""Players: scripted, learned, or your own, all behind one protocol (`Player`)."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from okgin_env.kernel.policies import POLICIES
+from okgin_env.players.base import Bot, Decisions, Player
+from okgin_env.players.network import NetworkPlayer
+from okgin_env.players.scripted import DESCRIPTIONS, ScriptedPlayer
+
+__all__ = ["DESCRIPTIONS", "Bot", "Decisions", "NetworkPlayer", "Player", "ScriptedPlayer", "make", "names"]
+
+MODEL_SUFFIXES = (".zip", ".safetensors")
+
+
+def names() -> list[str]:
+    """The built-in players' names."""
+    return list(POLICIES)
+
+
+def make(spec: str | Player) -> Player:
+    """A player from its spec.
+
+    Args:
+        spec: A built-in name, a model file (``.safetensors`` or stable-baselines3's ``.zip``), ``package.module:Class``
+            for a class of your own, or a `Player` object, which is returned as it is. A module that is named
+            is imported, and so runs its code; model files run none.
+
+    Raises:
+        ValueError: No such name, module or class, or a file that holds no model.
+        FileNotFoundError: The model file is missing.
+    """
+    if not isinstance(spec, str):
+        if isinstance(spec, Player):
+            return spec
+        raise ValueError(f"player {spec!r}; allowed: a name, a file, or an object with name and act()")
+    if spec in POLICIES:
+        return ScriptedPlayer(spec)
+    if spec.endswith(MODEL_SUFFIXES):
+        return NetworkPlayer.load(Path(spec))
+    if ":" in spec:
+        return _imported(spec)
+    raise ValueError(
+        f"player {spec!r}; allowed: {', '.join(names())}, a file ending in "
+        f"{' or '.join(MODEL_SUFFIXES)}, or package.module:Class"
+    )
+
+
+def _imported(spec: str) -> Player:
+    """A player from ``package.module:Class``."""
+    module_name, _, class_name = spec.partition(":")
+    try:
+        player = getattr(importlib.import_module(module_name), class_name)()
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"player {spec!r} cannot be made: {error}") from error
+    if not isinstance(player, Player):
+        raise ValueError(f"player {spec!r} has no name and act(decisions); derive it from Bot")
+    return player

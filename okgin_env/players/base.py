@@ -1,0 +1,89 @@
+"""What a player is: something that answers a batch of decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okgin_env.rules import Rules
+from okgin_env.view import SeatView
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """M decisions to be made, each in its own game, with all that the seat to move may see.
+
+    Attributes:
+        rules: The rules of the table (a player reads them from here, never from a constant).
+        records: (M,) concealed `kernel.state.STATE` records.
+        seats: (M,) int64, the seat to move in each.
+        observations: (M, D) int8 observations, as the environment gives them.
+        masks: (M, 108) int8 masks of the legal actions.
+        words: (M,) uint64, a random number for each decision from the game's own stream: what a player draws
+            from it is the same in every adapter.
+    """
+
+    rules: Rules
+    records: NDArray[np.void]
+    seats: NDArray[np.int64]
+    observations: NDArray[np.int8]
+    masks: NDArray[np.int8]
+    words: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.seats)
+
+    def view(self, k: int) -> SeatView:
+        """The k-th decision as a readable view."""
+        return SeatView(self.records[k : k + 1], self.rules, int(self.seats[k]))
+
+    def rng(self, k: int) -> np.random.Generator:
+        """A random generator for the k-th decision."""
+        return np.random.default_rng(int(self.words[k]))
+
+
+@runtime_checkable
+class Player(Protocol):
+    """Anything that plays. It keeps no state between calls: a view holds the whole hand so far.
+
+    Attributes:
+        name: What tables call it.
+    """
+
+    name: str
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        """Answers with (M,) action ids, one a decision."""
+        ...
+
+
+class Bot:
+    """Base class for a player that thinks about one decision at a time: write `choose`.
+
+    Example:
+        >>> class Hoarder(Bot):
+        ...     def choose(self, view, rng):
+        ...         return view.legal[0]
+    """
+
+    name: str = ""
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.name or cls.__name__
+
+    def choose(self, view: SeatView, rng: np.random.Generator) -> int:
+        """The action id for one decision.
+
+        Args:
+            view: What the seat to move may see; `view.legal` are the legal action ids.
+            rng: Random generator of this decision: same game, same draws.
+        """
+        raise TypeError(f"{type(self).__name__} is no complete Bot: write choose(view, rng)")
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        """Asks `choose` for each decision."""
+        chosen = [self.choose(decisions.view(k), decisions.rng(k)) for k in range(len(decisions))]
+        return np.array(chosen, np.int64)

@@ -1,0 +1,163 @@
+"""Given decks and positions: what `reset(options=…)` takes, checked before anything is dealt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okgin_env import cards
+from okgin_env.cards import CardsLike
+from okgin_env.kernel.melds import PIPS
+from okgin_env.kernel.play import conserved
+from okgin_env.kernel.rng import seed_streams
+from okgin_env.kernel.state import STATE, as_records, new_states
+from okgin_env.layout import DRAW, MAX_LOG, N_CARDS, NONE, OFFER, OVER, PHASES, SHED
+from okgin_env.rules import Rules
+
+
+def check_deck(deck: CardsLike) -> NDArray[np.int8]:
+    """A whole deck as (52,) int8 card ids: seat 0's cards, seat 1's, …, upcard, stock top first.
+
+    Raises:
+        ValueError: Not 52 different cards.
+    """
+    if isinstance(deck, np.ndarray):
+        deck = deck.tolist()
+    ids = cards.ids(deck)
+    if len(ids) != N_CARDS:
+        raise ValueError(f"deck: {len(ids)} cards; allowed: all {N_CARDS}")
+    return np.array(ids, np.int8)
+
+
+def position(
+    rules: Rules,
+    *,
+    hands: list[CardsLike],
+    pile: CardsLike,
+    seat: int,
+    phase: str = "draw",
+    stock: CardsLike | None = None,
+    upcard: str | None = None,
+    taken: str | None = None,
+    dealer: int = 0,
+    scores: list[int] | None = None,
+    seed: int = 0,
+) -> NDArray[np.void]:
+    """A position set up by hand, for `reset(options={"state": …})`.
+
+    Args:
+        rules: The rules of the table.
+        hands: Every seat's cards; in the discard phase the seat to move has one more.
+        pile: The discard pile, the top last.
+        seat: The seat to move.
+        phase: "offer", "draw" or "discard".
+        stock: The stock, its top first; None: all other cards, shuffled with `seed`.
+        upcard: The card that set the limit; None: the bottom of the pile.
+        taken: In the discard phase, the card just taken from the pile.
+        dealer: The dealer's seat.
+        scores: Match scores; None: all zero.
+        seed: Seed of the random streams.
+
+    Returns:
+        A (1,) array of `kernel.state.STATE`.
+
+    Raises:
+        ValueError: Cards missing, twice or too many, or a seat, phase or score out of range.
+    """
+    states = new_states(1)
+    seed_streams(states[0], np.uint64(seed & 0xFFFFFFFFFFFFFFFF))
+    s = states[0]
+    if len(hands) != rules.players:
+        raise ValueError(f"hands: {len(hands)} hands; allowed: {rules.players}")
+    pile_ids = cards.ids(pile)
+    dealt = [card for hand in hands for card in cards.ids(hand)] + pile_ids
+    unseen = [card for card in range(N_CARDS) if card not in dealt]
+    if stock is None:
+        stock_ids = [int(card) for card in np.random.default_rng(seed).permutation(unseen)]
+    else:
+        stock_ids = cards.ids(stock)
+    deck = cards.ids([*dealt, *stock_ids])  # names a card that stands twice
+    if len(deck) != N_CARDS:
+        missing = cards.text([card for card in range(N_CARDS) if card not in deck])
+        raise ValueError(f"position: {len(deck)} cards; allowed: all {N_CARDS} (missing {missing})")
+    if phase not in PHASES[:OVER]:
+        raise ValueError(f"phase={phase!r}; allowed: {', '.join(PHASES[:OVER])}")
+    if upcard is None and not pile_ids:
+        raise ValueError("upcard=None; allowed with an empty pile: the card that set the limit")
+    s["hands"][: rules.players] = [cards.mask(hand) for hand in hands]
+    s["upcard"] = pile_ids[0] if upcard is None else cards.card_id(upcard)
+    s["limit"] = rules.knock_limit
+    if rules.knock_limit == "upcard":
+        s["limit"] = rules.ace_limit if s["upcard"] % 13 == 0 else PIPS[s["upcard"]]
+    s["pile"] = -1
+    s["pile"][: len(pile_ids)] = pile_ids
+    s["n_pile"] = len(pile_ids)
+    s["deck"] = deck
+    s["next_card"] = N_CARDS - len(stock_ids)
+    s["seat"], s["dealer"], s["phase"] = seat, dealer, PHASES.index(phase)
+    s["taken"] = -1 if taken is None else cards.card_id(taken)
+    if taken is not None:
+        s["known"][seat] = 1 << cards.card_id(taken)
+    s["scores"][: rules.players] = scores or 0
+    s["knocker"] = s["hand_winner"] = s["match_winner"] = -1
+    return check_state(states, rules)
+
+
+def check_state(state: Any, rules: Rules) -> NDArray[np.void]:
+    """A state given from outside as a (1,) `STATE` array, every index in it checked.
+
+    Args:
+        state: A `STATE` record or (1,) array, its `tobytes()`, or a mapping of `position`'s arguments.
+        rules: The rules of the table.
+
+    Raises:
+        ValueError: It is no state, or not one of a hand in progress under these rules.
+    """
+    if isinstance(state, Mapping):
+        return position(rules, **state)
+    if isinstance(state, (bytes, bytearray)):
+        if len(state) != STATE.itemsize:
+            raise ValueError(f"state: {len(state)} bytes; allowed: {STATE.itemsize}")
+        state = np.frombuffer(bytes(state), STATE)
+    if not isinstance(state, (np.ndarray, np.void)) or state.dtype != STATE:
+        raise ValueError("state: allowed: a record of kernel.state.STATE, its bytes, or a mapping")
+    states = as_records(np.array(state).reshape(-1).copy())
+    if len(states) != 1:
+        raise ValueError(f"state: {len(states)} records; allowed: 1")
+    n = rules.players
+    s = states[0]
+    _check(s, "seat", 0, n - 1)
+    _check(s, "dealer", 0, n - 1)
+    _check(s, "phase", OFFER, SHED)
+    _check(s, "ending", NONE, NONE)
+    _check(s, "limit", 0, 10)
+    _check(s, "upcard", 0, N_CARDS - 1)
+    _check(s, "n_pile", 1 if s["phase"] in (OFFER, DRAW) else 0, N_CARDS)
+    _check(s, "next_card", 0, N_CARDS - 3)
+    _check(s, "n_passes", 0, n - 1 if s["phase"] == OFFER else n)
+    _check(s, "n_turns", 0, rules.max_turns - 1)
+    _check(s, "n_log", 0, MAX_LOG - 2 * (rules.max_turns - int(s["n_turns"])) - n - 1)
+    _check(s, "taken", -1, N_CARDS - 1)
+    for name in ("knocker", "hand_winner", "match_winner"):
+        _check(s, name, -1, -1)
+    for name, count in (("pile", int(s["n_pile"])), ("deck", N_CARDS)):
+        row = s[name][:count]
+        if count and (row.min() < 0 or row.max() >= N_CARDS):
+            raise ValueError(f"state: {name} holds {int(row.min())}; allowed: 0 to {N_CARDS - 1}")
+    if (s["scores"] < 0).any() or (s["scores"] > 1_000_000).any():
+        raise ValueError(f"state: scores={s['scores'].tolist()}; allowed: 0 to 1000000")
+    if not np.isfinite(s["unpaid"]) or (s["hands"][n:] != 0).any():
+        raise ValueError("state: damaged; allowed: a record saved by this package")
+    if not conserved(s, as_records(rules.to_record())[0]):
+        raise ValueError("state: hands, pile and stock must hold the 52 cards once each, in size")
+    if s["taken"] >= 0 and not int(s["hands"][s["seat"]]) >> int(s["taken"]) & 1:
+        raise ValueError("state: the card taken is not in the hand of the seat to move")
+    return states
+
+
+def _check(s: Any, name: str, low: int, high: int) -> None:
+    if not low <= int(s[name]) <= high:
+        raise ValueError(f"state: {name}={int(s[name])}; allowed: {low} to {high}")

@@ -1,0 +1,1 @@
+"""Pictures of a hand, drawn from a view and never from a state."""

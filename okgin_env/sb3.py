@@ -1,0 +1,162 @@
+"""A native stable-baselines3 VecEnv: one compiled call steps all games."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+
+from okgin_env.env import hand_info
+from okgin_env.games import Games, OpponentLike
+from okgin_env.layout import ILLEGAL, N_ACTIONS
+from okgin_env.rules import Rules
+from okgin_env.seeding import game_seeds
+
+_NO_INFO: dict[str, Any] = {}  # shared by all games in which nothing ended
+
+
+class OklahomaGinVecEnv(VecEnv):
+    """Many games of Oklahoma Gin for stable-baselines3 and sb3-contrib's MaskablePPO.
+
+    Sub-environment i plays exactly the game that `OklahomaGinEnv` plays after `reset(seed=seed + i)`. An episode that ends is
+    followed by the next one at once; its last observation is `infos[i]["terminal_observation"]`.
+
+    Args:
+        num_envs: Number of games.
+        rules: A preset's name or a `Rules`.
+        opponent: A name, a model file, a `Player`, or a sequence of them in turn order.
+        seed: Seed of the first game; game i is seeded with `seed + i`. None: by chance.
+        players: Seats of a preset, 2 to 4.
+        seat: The learner's seat.
+        episode: "hand" or "match".
+        reward: "points", "win" or "match".
+        threads: Threads to step the games with. The games are the same with any number.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}
+
+    def __init__(
+        self,
+        num_envs: int,
+        rules: Rules | str = "classic",
+        opponent: OpponentLike = "simple",
+        seed: int | None = None,
+        players: int | None = None,
+        seat: int = 0,
+        episode: str = "hand",
+        reward: str = "points",
+        threads: int = 1,
+    ) -> None:
+        self.games = Games(
+            num_envs,
+            rules,
+            players=players,
+            opponent=opponent,
+            seat=seat,
+            episode=episode,
+            reward=reward,
+            threads=threads,
+        )
+        self.render_mode = None  # read by the base class
+        size = self.games.layout.size
+        super().__init__(
+            num_envs, spaces.Box(0, 1, (size,), np.int8), spaces.Discrete(N_ACTIONS)
+        )
+        self._all = np.arange(num_envs)
+        self._masks = np.ones((num_envs, N_ACTIONS), np.bool_)
+        self._actions = np.zeros(num_envs, np.int64)
+        self.games.seed(self._all, game_seeds(seed, num_envs))
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seeds game i with `seed + i` from the next reset on (None: by chance)."""
+        chosen = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+        seeds: list[int | None] = [chosen + i for i in range(self.num_envs)]
+        self._seeds = seeds
+        return seeds
+
+    def reset(self) -> NDArray[np.int8]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Starts a new episode in every game.
+
+        Returns:
+            (N, D) int8 observations.
+        """
+        if self._seeds[0] is not None:
+            self.games.seed(self._all, game_seeds(self._seeds[0], self.num_envs))
+        self._reset_seeds()
+        options = self._options[0] if self._options else {}
+        self.games.reset(self._all, options)
+        self._reset_options()
+        observations, masks = self.games.observe(self._all)
+        self._masks = masks.astype(np.bool_)
+        self.reset_infos = [_NO_INFO] * self.num_envs
+        return observations
+
+    def step_async(self, actions: NDArray[np.integer[Any]]) -> None:
+        """Takes (N,) action ids for `step_wait`."""
+        self._actions = np.asarray(actions, np.int64)
+
+    def step_wait(self):  # noqa: ANN201 - the base class names the types
+        """Steps all games.
+
+        Returns:
+            Fresh arrays: observations (N, D) int8, rewards (N,) float32, dones (N,) bool, and a list of infos.
+        """
+        written = self.games.step(self._actions, self._all, True)
+        observations, masks, rewards, dones, final_observations = written
+        self._masks = masks.view(np.bool_)
+        infos = [_NO_INFO] * self.num_envs
+        for i in np.flatnonzero(dones).tolist():
+            final = self.games.finals[i : i + 1]
+            infos[i] = {
+                "terminal_observation": final_observations[i],
+                "TimeLimit.truncated": False,
+                **hand_info(final, self.games.rules.players),
+            }
+            if final["ending"][0] == ILLEGAL and final["seat"][0] == self.games.seat:
+                infos[i]["illegal_action"] = True
+        return observations, rewards.astype(np.float32), dones, infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(N, 108) bool, the legal actions of every game."""
+        return self._masks
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+    ) -> list[Any]:
+        """`action_masks` of the games asked for; there are no other methods.
+
+        For all games it is a list of one (N, 108) array: MaskablePPO stacks and reshapes what it gets, and that is far
+        cheaper than N rows.
+
+        Raises:
+            AttributeError: Any other method.
+        """
+        if method_name != "action_masks":
+            raise AttributeError(f"method {method_name!r}; allowed: 'action_masks'")
+        if indices is None:
+            return [self._masks]
+        return [self._masks[i] for i in self._get_indices(indices)]
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute of this environment, once for each game asked for."""
+        value = getattr(self, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refused: the games share their settings.
+
+        Raises:
+            AttributeError: Always.
+        """
+        raise AttributeError(f"{attr_name!r} cannot be set; make a new OklahomaGinVecEnv")
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """False for each game asked for: there are no wrappers inside."""
+        return [False for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Nothing to release."""
