@@ -32,11 +32,21 @@ _MIN_PER_THREAD = 64  # fewer games than this are not worth handing to another t
 class Games:
     """N games, each with a learner in `seat` and opponents in the other seats.
 
+    Args:
+        n_games: N.
+        rules: A preset's name or a `Rules`.
+        players: Seats of a preset.
+        opponent: Whom the learner plays in every game: one player, or one for each other seat in turn order.
+        pool: Several such opponents instead; game i is played against `pool[i % len(pool)]`.
+        seat: The learner's seat.
+        episode: "hand" or "match".
+        reward: "points", "win" or "match".
+        threads: Threads to step large batches with.
+
     Attributes:
         rules: The rules of all tables.
         states: (N,) `STATE`, the games.
         finals: (N,) `STATE`, of each game the last hand that ended, as it ended.
-        opponents: The opponents in turn order after the learner.
     """
 
     def __init__(
@@ -46,6 +56,7 @@ class Games:
         *,
         players: int | None = None,
         opponent: OpponentLike = "simple",
+        pool: Sequence[OpponentLike] = (),
         seat: int = 0,
         episode: str = "hand",
         reward: str = "points",
@@ -69,7 +80,8 @@ class Games:
         self.episode = batch.MATCH if episode == "match" else batch.HAND
         self.reward = REWARDS.index(reward)
         self.layout = layout(self.rules.players, episode == "match")
-        self.opponents = seat_opponents(opponent, self.rules.players)
+        tables = [seat_opponents(entry, self.rules.players) for entry in pool or [opponent]]
+        self._table = np.arange(n_games) % len(tables)  # whom each game is played against
         self.states = new_states(n_games)
         self.finals = new_states(n_games)
         self._rules = as_records(self.rules.to_record())
@@ -77,13 +89,14 @@ class Games:
         self._seats = np.full(n_games, seat)
         self._no_action = np.full(n_games, -1)
         self._policies = np.full((n_games, MAX_PLAYERS), EXTERNAL, np.int8)
-        self._outside: dict[int, Player] = {}
-        for k, player in enumerate(self.opponents, start=1):
-            at = (seat + k) % self.rules.players
-            policy = getattr(player, "policy", EXTERNAL)
-            self._policies[:, at] = policy
-            if policy == EXTERNAL:
-                self._outside[at] = player
+        self._outside: list[tuple[int, int, Player]] = []  # table, seat, player
+        for t, opponents in enumerate(tables):
+            for k, player in enumerate(opponents, start=1):
+                at = (seat + k) % self.rules.players
+                policy = getattr(player, "policy", EXTERNAL)
+                self._policies[self._table == t, at] = policy
+                if policy == EXTERNAL:
+                    self._outside.append((t, at, player))
         self._threads = min(threads, max(1, n_games // _MIN_PER_THREAD))
         self._pool: ThreadPoolExecutor | None = None
 
@@ -204,12 +217,12 @@ class Games:
                 return
             answers = np.full(self.n_games, -1)
             seats = self.states["seat"][waiting]
-            for at, player in self._outside.items():
-                asked = waiting[seats == at]
+            for table, at, player in self._outside:
+                asked = waiting[(seats == at) & (self._table[waiting] == table)]
                 if len(asked):
                     answers[asked] = answer(player, self.decisions(asked))
             self._kernel(answers, waiting, pay, autoreset, *written)
-        names = ", ".join(player.name for player in self._outside.values())
+        names = ", ".join(player.name for _, _, player in self._outside)
         raise RuntimeError(f"seat {self.seat} never gets to move against {names}")
 
     def _kernel(
@@ -264,9 +277,7 @@ def ask(
     observations = np.zeros((n, layout(rules.players, episode == batch.MATCH).size), np.int8)
     masks = np.zeros((n, N_ACTIONS), np.int8)
     words = np.zeros(n, np.uint64)
-    batch.ask_games(
-        states, games, rules_record, seats, episode, views, observations, masks, words
-    )
+    batch.ask_games(states, games, rules_record, seats, episode, views, observations, masks, words)
     return Decisions(rules, views, seats, observations, masks, words)
 
 

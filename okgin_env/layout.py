@@ -79,6 +79,7 @@ VOID_DEALER: Final = ("same", "alternates")
 WINNER_DEALS: Final = 0
 LOSER_DEALS: Final = 1
 MAX_TURNS: Final = 120
+MAX_MATCH_HANDS: Final = 1000  # a match still undecided then ends without a winner
 MAX_LOG: Final = MAX_PLAYERS + 2 * MAX_TURNS + 2  # decisions of the longest hand, with room
 
 # --- observation: flat int8 of 0/1 -------------------------------------------------------------------

@@ -29,6 +29,7 @@ class OklahomaGinVecEnv(VecEnv):
         num_envs: Number of games.
         rules: A preset's name or a `Rules`.
         opponent: A name, a model file, a `Player`, or a sequence of them in turn order.
+        pool: Several such opponents instead; game i is played against `pool[i % len(pool)]`.
         seed: Seed of the first game; game i is seeded with `seed + i`. None: by chance.
         players: Seats of a preset, 2 to 4.
         seat: The learner's seat.
@@ -46,6 +47,7 @@ class OklahomaGinVecEnv(VecEnv):
         opponent: OpponentLike = "simple",
         seed: int | None = None,
         players: int | None = None,
+        pool: Sequence[OpponentLike] = (),
         seat: int = 0,
         episode: str = "hand",
         reward: str = "points",
@@ -56,6 +58,7 @@ class OklahomaGinVecEnv(VecEnv):
             rules,
             players=players,
             opponent=opponent,
+            pool=pool,
             seat=seat,
             episode=episode,
             reward=reward,
@@ -63,9 +66,7 @@ class OklahomaGinVecEnv(VecEnv):
         )
         self.render_mode = None  # read by the base class
         size = self.games.layout.size
-        super().__init__(
-            num_envs, spaces.Box(0, 1, (size,), np.int8), spaces.Discrete(N_ACTIONS)
-        )
+        super().__init__(num_envs, spaces.Box(0, 1, (size,), np.int8), spaces.Discrete(N_ACTIONS))
         self._all = np.arange(num_envs)
         self._masks = np.ones((num_envs, N_ACTIONS), np.bool_)
         self._actions = np.zeros(num_envs, np.int64)
@@ -123,6 +124,10 @@ class OklahomaGinVecEnv(VecEnv):
     def action_masks(self) -> NDArray[np.bool_]:
         """(N, 108) bool, the legal actions of every game."""
         return self._masks
+
+    def restore_masks(self, masks: NDArray[np.bool_]) -> None:
+        """Sets the masks that belong to restored `games.states`: (N, 108) bool."""
+        self._masks = masks
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any

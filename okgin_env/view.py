@@ -71,7 +71,7 @@ class SeatView:
 
     @property
     def phase(self) -> str:
-        """"offer", "draw", "discard" or "over"."""
+        """ "offer", "draw", "discard" or "over"."""
         return PHASES[self._int("phase")]
 
     @property
@@ -122,7 +122,9 @@ class SeatView:
     @property
     def pile(self) -> list[str]:
         """The discard pile, the top last."""
-        return [cards.card_text(int(card)) for card in self.record["pile"][0][: self._int("n_pile")]]
+        return [
+            cards.card_text(int(card)) for card in self.record["pile"][0][: self._int("n_pile")]
+        ]
 
     @property
     def top(self) -> str | None:

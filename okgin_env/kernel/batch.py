@@ -22,7 +22,7 @@ from okgin_env.kernel.play import (
 )
 from okgin_env.kernel.policies import EXTERNAL, choose
 from okgin_env.kernel.rng import seat_word, seed_streams
-from okgin_env.layout import ILLEGAL, N_CARDS, OVER
+from okgin_env.layout import ILLEGAL, MAX_MATCH_HANDS, N_CARDS, OVER
 
 HAND = 0  # an episode is one hand
 MATCH = 1  # an episode is a match
@@ -48,7 +48,8 @@ def _close_hand(states, finals, i, rules, seat, episode, kind):
     if seat != NOBODY:
         s.unpaid += hand_reward(s, rules, kind, seat)
     forfeited = s.ending == ILLEGAL and seat != NOBODY  # ends the episode, not only the hand
-    if episode == MATCH and s.match_winner < 0 and not forfeited:
+    undecided = s.match_winner < 0 and s.n_hands < MAX_MATCH_HANDS
+    if episode == MATCH and undecided and not forfeited:
         dealer = next_dealer(s, rules)
         shuffle(s)
         deal(s, rules, dealer)

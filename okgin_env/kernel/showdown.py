@@ -220,9 +220,7 @@ def lay_off(hand_mask, melds):
                 laid = a | b | c
                 left = deadwood(hand_mask & ~laid)
                 n_laid = popcount(laid)
-                n_on_sets = (
-                    popcount(a) * on_set_a + popcount(b) * on_set_b + popcount(c) * on_set_c
-                )
+                n_on_sets = popcount(a) * on_set_a + popcount(b) * on_set_b + popcount(c) * on_set_c
                 best = best_a | best_b | best_c
                 if left != least:
                     better = left < least

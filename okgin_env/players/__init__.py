@@ -10,7 +10,16 @@ from okgin_env.players.base import Bot, Decisions, Player
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.players.scripted import DESCRIPTIONS, ScriptedPlayer
 
-__all__ = ["DESCRIPTIONS", "Bot", "Decisions", "NetworkPlayer", "Player", "ScriptedPlayer", "make", "names"]
+__all__ = [
+    "DESCRIPTIONS",
+    "Bot",
+    "Decisions",
+    "NetworkPlayer",
+    "Player",
+    "ScriptedPlayer",
+    "make",
+    "names",
+]
 
 MODEL_SUFFIXES = (".zip", ".safetensors")
 
@@ -35,7 +44,9 @@ def make(spec: str | Player) -> Player:
     if not isinstance(spec, str):
         if isinstance(spec, Player):
             return spec
-        raise ValueError(f"player {spec!r}; allowed: a name, a file, or an object with name and act()")
+        raise ValueError(
+            f"player {spec!r}; allowed: a name, a file, or an object with name and act()"
+        )
     if spec in POLICIES:
         return ScriptedPlayer(spec)
     if spec.endswith(MODEL_SUFFIXES):

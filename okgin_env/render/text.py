@@ -19,7 +19,10 @@ def draw(view: SeatView) -> str:
         for suit in SUITS:
             marks = " ".join(_mark(view, rank + suit) for rank in RANKS)
             lines.append(f"  {_NAMES[suit]:8} {marks}")
-        lines += ["", "  # own   K known to be theirs   ^ top of the pile   . in the pile   - unseen"]
+        lines += [
+            "",
+            "  # own   K known to be theirs   ^ top of the pile   . in the pile   - unseen",
+        ]
         lines += ["", f"  hand      {_melds_then_rest(view.hand)}   (deadwood {view.deadwood})"]
         if view.taken:
             lines.append(f"  taken     {view.taken} (stays in hand this turn)")

@@ -1,0 +1,154 @@
+"""A training run as one dataclass: its fields are the command line of `train.py`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from okgin_env import PRESETS as RULES
+from okgin_env import players
+from okgin_env.games import EPISODES
+from okgin_env.layout import REWARDS
+
+Preset = Literal["smoke", "quick", "full"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """Trains a player with MaskablePPO against scripted opponents.
+
+    smoke: seconds, to see that everything works. quick: minutes, beats the scripted players. full: about an hour,
+    as strong as this recipe gets.
+    """
+
+    preset: Preset = "quick"
+    """Where the defaults of all other options come from."""
+    out: Path | None = None
+    """Run folder, which must be new; by default runs/<preset>-<date>-<time>."""
+    resume: Path | None = None
+    """Goes on with the run in this folder, with its own options; all others are ignored."""
+    rules: str = "classic"
+    """Rules preset: classic, french, gin, eaai or openspiel."""
+    seats: int = 2
+    """Seats at the table, 2 to 4."""
+    episode: str = "hand"
+    """An episode is a "hand" or a "match"."""
+    reward: str = "points"
+    """"points", "win", or (with match episodes) "match"."""
+    opponents: tuple[str, ...] = ("simple", "knocker")
+    """Whom to train against, each in an equal share of the games."""
+    steps: int = 8_000_000
+    """Decisions of the learner in all."""
+    games: int = 512
+    """Games played at once."""
+    rollout: int = 64
+    """Decisions of each game between two updates."""
+    batch: int = 2048
+    """Minibatch size; must divide games * rollout."""
+    epochs: int = 2
+    """Passes over each rollout."""
+    learning_rate: float = 7e-4
+    """At the start; it falls linearly to zero."""
+    entropy: float = 0.005
+    """Entropy bonus."""
+    clip: float = 0.2
+    """Clip range of the policy update."""
+    gae_lambda: float = 0.95
+    """Lambda of the advantage estimate (gamma is 1: hands are short and pay at their end)."""
+    value_weight: float = 8.0
+    """Weight of the value loss; large, since rewards are hundredths of points."""
+    layers: tuple[int, ...] = (128, 128)
+    """Hidden layers of the policy and of the value network (ReLU)."""
+    seed: int = 0
+    """Seed of everything."""
+    device: str = "cpu"
+    """Torch device."""
+    threads: int = 2
+    """Threads of torch and of the environment."""
+    checkpoint_every: int = 1_000_000
+    """Steps between checkpoints (and between evaluations)."""
+    evaluation_hands: int = 4000
+    """Hands of each evaluation during training, against every opponent in `ladder`."""
+    final_hands: int = 20_000
+    """Hands against each player in the table at the end."""
+    ladder: tuple[str, ...] = ("simple", "knocker", "random")
+    """Whom the agent is evaluated against."""
+
+    def __post_init__(self) -> None:
+        _check_among("rules", self.rules, RULES)
+        _check_among("episode", self.episode, EPISODES)
+        _check_among("reward", self.reward, REWARDS)
+        for name in ("steps", "games", "rollout", "batch", "epochs", "threads", "final_hands"):
+            _check_least(name, getattr(self, name), 1)
+        for name in ("checkpoint_every", "evaluation_hands", "seed"):
+            _check_least(name, getattr(self, name), 0 if name == "seed" else 1)
+        if (self.games * self.rollout) % self.batch:
+            raise ValueError(
+                f"batch={self.batch}; allowed: a divisor of games * rollout = {self.games * self.rollout}"
+            )
+        if not self.opponents or not self.ladder:
+            raise ValueError("opponents and ladder; allowed: at least one player each")
+        if not self.layers or min(self.layers) < 1:
+            raise ValueError(f"layers={self.layers}; allowed: one or more widths above 0")
+        if self.learning_rate <= 0:
+            raise ValueError(f"learning_rate={self.learning_rate}; allowed: above 0")
+        for spec in (*self.opponents, *self.ladder):
+            players.make(spec)
+
+    def to_json(self) -> str:
+        """The configuration as JSON text."""
+        return json.dumps(dataclasses.asdict(self), indent=1, default=str) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> TrainConfig:
+        """The configuration from JSON text.
+
+        Raises:
+            ValueError: It is no configuration of this version.
+        """
+        try:
+            content: dict[str, Any] = json.loads(text)
+            for name, value in content.items():
+                if isinstance(value, list):
+                    content[name] = tuple(value)
+            for name in ("out", "resume"):
+                content[name] = Path(content[name]) if content.get(name) else None
+            return cls(**content)
+        except (TypeError, AttributeError, json.JSONDecodeError) as error:
+            raise ValueError(f"no configuration of this version: {error}") from error
+
+
+def _check_among(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r}; allowed: {', '.join(allowed)}")
+
+
+def _check_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise ValueError(f"{name}={value}; allowed: {least} or more")
+
+
+PRESETS: dict[str, TrainConfig] = {
+    "smoke": TrainConfig(
+        preset="smoke",
+        steps=32_768,
+        games=64,
+        rollout=32,
+        batch=512,
+        checkpoint_every=8192,
+        evaluation_hands=200,
+        final_hands=400,
+    ),
+    "quick": TrainConfig(),
+    "full": TrainConfig(
+        preset="full",
+        steps=60_000_000,
+        games=1024,
+        batch=4096,
+        layers=(256, 256),
+        learning_rate=4e-4,
+    ),
+}

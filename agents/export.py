@@ -1,0 +1,51 @@
+"""A trained policy as a player, and as a safetensors file that runs no code when it is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import save
+from stable_baselines3.common.policies import ActorCriticPolicy
+
+from okgin_env.players.network import FORMAT, NetworkPlayer
+
+
+def policy_tensors(policy: ActorCriticPolicy) -> dict[str, np.ndarray]:
+    """The layers from observation to action scores, without the value network, as float32."""
+    kept = ("mlp_extractor.policy_net.", "action_net.")
+    return {
+        name: tensor.detach().cpu().numpy().astype(np.float32)
+        for name, tensor in policy.state_dict().items()
+        if name.startswith(kept)
+    }
+
+
+def as_player(policy: ActorCriticPolicy, name: str) -> NetworkPlayer:
+    """The policy as it is now, playing its best action."""
+    tensors = policy_tensors(policy)
+    layers = [key.removesuffix(".weight") for key in tensors if key.endswith(".weight")]
+    return NetworkPlayer(
+        name,
+        tuple(tensors[f"{layer}.weight"].copy() for layer in layers),
+        tuple(tensors[f"{layer}.bias"].copy() for layer in layers),
+        "relu",
+    )
+
+
+def export(policy: ActorCriticPolicy, path: Path, metadata: Mapping[str, str]) -> None:
+    """Writes the policy as a player file, whole or not at all.
+
+    Args:
+        policy: A policy with ReLU layers.
+        path: File to write, ending in ``.safetensors``.
+        metadata: What else the file says of itself (rules, seed, steps, commit …).
+    """
+    content = save(
+        policy_tensors(policy), metadata={"format": FORMAT, "activation": "relu", **metadata}
+    )
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_bytes(content)
+    os.replace(partial, path)

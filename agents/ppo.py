@@ -1,0 +1,259 @@
+"""One training run with MaskablePPO: folder, progress, evaluation on the way, table at the end."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger, make_output_format
+from stable_baselines3.common.vec_env import VecMonitor
+from torch.distributions import Distribution
+
+from agents import checkpoint
+from agents.config import TrainConfig
+from agents.curve import draw_curve
+from agents.export import as_player, export
+from okgin_env import Rules, __version__, players
+from okgin_env.arena import evaluate
+from okgin_env.arena.match import play
+from okgin_env.arena.report import write_text
+from okgin_env.arena.statistics import clustered_mean
+from okgin_env.sb3 import OklahomaGinVecEnv
+
+CURVE_COLUMNS = ("steps", "seconds", "against", "points", "low", "high")
+EVALUATION_SEED = 1_000_003  # fixed decks, none of which the table at the end uses
+
+
+def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]:
+    """Runs or resumes a training run.
+
+    Args:
+        config: The run; with `resume` its folder's own configuration is used.
+        console: Where to print; None: standard output.
+
+    Returns:
+        The evaluation at the end, as `evaluate.py --json` writes it.
+
+    Raises:
+        ValueError: A folder that is not new, or nothing to resume.
+        OSError: The folder cannot be written.
+    """
+    console = console or Console()
+    folder = _resumable(config.resume) if config.resume else _new_folder(config)
+    if config.resume:
+        config = TrainConfig.from_json((folder / "config.json").read_text())
+    else:
+        write_text(folder / "config.json", config.to_json())
+        write_text(folder / "commit.txt", f"okgin_env {__version__}, commit {commit()}\n")
+    run = _Run(config, folder, console)
+    run.train()
+    return run.finish()
+
+
+def _new_folder(config: TrainConfig) -> Path:
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    folder = config.out or Path("runs") / f"{config.preset}-{stamp}"
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(
+            f"out={str(folder)!r}; allowed: a new folder, or --resume {folder} to go on"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _resumable(folder: Path) -> Path:
+    if not (folder / "config.json").is_file():
+        raise ValueError(f"resume={str(folder)!r}; allowed: the folder of an earlier run")
+    return folder
+
+
+def commit() -> str:
+    """The commit of the working tree, marked when it has changes; "unknown" outside a checkout."""
+    here = Path(__file__).parent
+    try:
+        git = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+        return subprocess.run(
+            git, cwd=here, capture_output=True, text=True, check=True
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+class _Run:
+    """The parts of a run: environment, model, folder."""
+
+    def __init__(self, config: TrainConfig, folder: Path, console: Console) -> None:
+        self.config, self.folder, self.console = config, folder, console
+        self.rules = Rules.preset(config.rules, config.seats)
+        torch.set_num_threads(config.threads)
+        Distribution.set_default_validate_args(
+            False
+        )  # a tenth of the time, for checks of our own masks
+        self.env = OklahomaGinVecEnv(
+            config.games,
+            self.rules,
+            pool=[players.make(spec) for spec in config.opponents],
+            seed=config.seed,
+            episode=config.episode,
+            reward=config.reward,
+            threads=config.threads,
+        )
+        self.monitor = VecMonitor(self.env)
+        self.model = MaskablePPO(
+            "MlpPolicy",
+            self.monitor,
+            learning_rate=_falling(config.learning_rate),
+            n_steps=config.rollout,
+            batch_size=config.batch,
+            n_epochs=config.epochs,
+            gamma=1.0,
+            gae_lambda=config.gae_lambda,
+            clip_range=config.clip,
+            ent_coef=config.entropy,
+            vf_coef=config.value_weight,
+            stats_window_size=4096,
+            policy_kwargs={"net_arch": list(config.layers), "activation_fn": torch.nn.ReLU},
+            seed=config.seed,
+            device=config.device,
+        )
+        self.curve: list[dict[str, Any]] = []
+        start = checkpoint.newest(folder / "checkpoints")
+        if start is not None:
+            checkpoint.load(self.model, self.env, self.monitor, start)
+            self.curve = _read_curve(folder / "curve.csv", self.model.num_timesteps)
+            console.print(f"resumed at {self.model.num_timesteps:,} steps from {start}")
+        formats = [
+            make_output_format(kind, str(folder), f"_{self.model.num_timesteps}")
+            for kind in ("csv", "tensorboard")
+        ]
+        self.model.set_logger(Logger(str(folder), formats))
+
+    def train(self) -> None:
+        """Trains to the configured number of steps."""
+        left = self.config.steps - self.model.num_timesteps
+        if left <= 0:
+            return
+        self.console.print(f"run folder: {self.folder}")
+        columns = (
+            TextColumn("{task.completed:,.0f} steps"),
+            BarColumn(),
+            TextColumn("{task.fields[speed]:,.0f} steps/s"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self.console) as bar:
+            callback = _Watcher(self, bar)
+            self.model.learn(left, callback=callback, reset_num_timesteps=False, log_interval=10)
+        callback.checkpoint()
+
+    def finish(self) -> dict[str, Any]:
+        """Writes the model and the picture, evaluates, and prints the table."""
+        self.model.save(self.folder / "model.zip")
+        metadata = {
+            "rules": self.rules.label,
+            "steps": str(self.model.num_timesteps),
+            "seed": str(self.config.seed),
+            "commit": commit(),
+        }
+        export(self.model.policy, self.folder / "policy.safetensors", metadata)
+        agent = as_player(self.model.policy, "agent")
+        content = evaluate.round_robin(
+            [agent, *(players.make(name) for name in self.config.ladder)],
+            self.rules,
+            n_hands=self.config.final_hands,
+            n_matches=self.config.final_hands // 10,
+            seed=self.config.seed,
+            first_only=True,
+        )
+        text = evaluate.as_text(content)
+        evaluate.write_json(self.folder / "evaluation.json", content)
+        write_text(self.folder / "evaluation.md", text + "\n")
+        print(text)
+        self.console.print(
+            f"\nmodel, learning curve and table are in {self.folder}; play it against others with\n"
+            f"  python evaluate.py {self.folder}/policy.safetensors simple",
+            soft_wrap=True,
+        )
+        return content
+
+    def evaluate(self, seconds: float) -> str:
+        """Plays the agent against the ladder, adds to the curve, and says how it went."""
+        agent = as_player(self.model.policy, "agent")
+        said = []
+        for name in self.config.ladder:
+            n_deals = max(2, self.config.evaluation_hands // self.rules.players)
+            results = play(agent, players.make(name), self.rules, n_deals, EVALUATION_SEED)
+            mean, low, high = clustered_mean(results.points)
+            entry = (self.model.num_timesteps, round(seconds, 1), name, mean, low, high)
+            self.curve.append(dict(zip(CURVE_COLUMNS, entry, strict=True)))
+            self.model.logger.record(f"points_against/{name}", mean)
+            said.append(f"{name} {mean:+.1f} ± {(high - low) / 2:.1f}")
+        _write_curve(self.folder / "curve.csv", self.curve)
+        draw_curve(self.curve, self.folder / "curve.png")
+        return ", ".join(said)
+
+
+class _Watcher(BaseCallback):
+    """Progress, evaluations and checkpoints, always between two rollouts."""
+
+    def __init__(self, run: _Run, bar: Progress) -> None:
+        super().__init__()
+        self.run, self.bar = run, bar
+        self.began = time.monotonic()
+        self.first_step = run.model.num_timesteps
+        self.earlier = float(run.curve[-1]["seconds"]) if run.curve else 0.0
+        self.task = bar.add_task("", total=run.config.steps, completed=self.first_step, speed=0.0)
+        self.next_checkpoint = self.first_step + run.config.checkpoint_every
+
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps >= self.next_checkpoint:
+            self.next_checkpoint += self.run.config.checkpoint_every
+            self.checkpoint()
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        speed = (self.num_timesteps - self.first_step) / (time.monotonic() - self.began)
+        self.bar.update(self.task, completed=self.num_timesteps, speed=speed)
+
+    def checkpoint(self) -> None:
+        """Evaluates, then writes the checkpoint."""
+        run = self.run
+        said = run.evaluate(self.earlier + time.monotonic() - self.began)
+        checkpoint.save(run.model, run.env, run.monitor, run.folder / "checkpoints")
+        run.console.print(f"{run.model.num_timesteps:>12,} steps: points a hand against {said}")
+
+
+def _falling(start: float) -> Callable[[float], float]:
+    """A value that falls linearly to zero with the progress that remains."""
+    return lambda remaining: start * remaining
+
+
+def _read_curve(path: Path, steps: int) -> list[dict[str, Any]]:
+    """The learning curve up to a step."""
+    with path.open(newline="") as file:
+        rows = [
+            {k: v if k == "against" else float(v) for k, v in row.items()}
+            for row in csv.DictReader(file)
+        ]
+    return [row for row in rows if row["steps"] <= steps]
+
+
+def _write_curve(path: Path, curve: list[dict[str, Any]]) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, CURVE_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(curve)
+    write_text(path, text.getvalue())

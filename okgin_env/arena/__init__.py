@@ -1,0 +1,1 @@
+"""The arena: which of two players is better, by how much, and how sure that is."""

@@ -1,0 +1,45 @@
+"""Trains a player and prints its table against the scripted players."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+EXAMPLES = """examples:
+  python train.py --preset smoke                          seconds: does it all work?
+  python train.py --preset quick                          minutes: beats the scripted players
+  python train.py --preset quick --rules eaai --seed 1
+  python train.py --resume runs/quick-20260101-120000     goes on with a run that was stopped"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs the command line; returns the exit status."""
+    import tyro
+
+    from agents.config import PRESETS, TrainConfig
+
+    argv = sys.argv[1:] if argv is None else argv
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    first.add_argument("--preset", default="quick")
+    preset = first.parse_known_args(argv)[0].preset
+    try:
+        config = tyro.cli(
+            TrainConfig,
+            args=argv,
+            default=PRESETS.get(preset, PRESETS["quick"]),
+            description=f"{TrainConfig.__doc__}\n{EXAMPLES}",
+        )
+        from agents.ppo import train  # after the checks: torch takes a while to import
+
+        train(config)
+    except (ValueError, FileNotFoundError, ImportError, OSError) as error:
+        print(f"train.py: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("train.py: stopped; go on with --resume and the run folder above", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
