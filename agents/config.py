@@ -40,6 +40,10 @@ class TrainConfig:
     """"points", "win", or (with match episodes) "match"."""
     opponents: tuple[str, ...] = ("simple", "knocker")
     """Whom to train against, each in an equal share of the games."""
+    imitate: str = "knocker"
+    """Scripted player whose moves are copied before training; "none": learn from nothing."""
+    imitate_moves: int = 400_000
+    """How many of its moves."""
     steps: int = 8_000_000
     """Decisions of the learner in all."""
     games: int = 512
@@ -81,7 +85,16 @@ class TrainConfig:
         _check_among("rules", self.rules, RULES)
         _check_among("episode", self.episode, EPISODES)
         _check_among("reward", self.reward, REWARDS)
-        for name in ("steps", "games", "rollout", "batch", "epochs", "threads", "final_hands"):
+        for name in (
+            "imitate_moves",
+            "steps",
+            "games",
+            "rollout",
+            "batch",
+            "epochs",
+            "threads",
+            "final_hands",
+        ):
             _check_least(name, getattr(self, name), 1)
         for name in ("checkpoint_every", "evaluation_hands", "seed"):
             _check_least(name, getattr(self, name), 0 if name == "seed" else 1)
@@ -95,6 +108,8 @@ class TrainConfig:
             raise ValueError(f"layers={self.layers}; allowed: one or more widths above 0")
         if self.learning_rate <= 0:
             raise ValueError(f"learning_rate={self.learning_rate}; allowed: above 0")
+        if self.imitate != "none":
+            players.make(self.imitate)
         for spec in (*self.opponents, *self.ladder):
             players.make(spec)
 
@@ -134,6 +149,7 @@ def _check_least(name: str, value: int, least: int) -> None:
 PRESETS: dict[str, TrainConfig] = {
     "smoke": TrainConfig(
         preset="smoke",
+        imitate_moves=20_000,
         steps=32_768,
         games=64,
         rollout=32,

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import save
-from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.policies import BasePolicy
 
 from okgin_env.players.network import FORMAT, NetworkPlayer
 
 
-def policy_tensors(policy: ActorCriticPolicy) -> dict[str, np.ndarray]:
+def policy_tensors(policy: BasePolicy) -> dict[str, np.ndarray]:
     """The layers from observation to action scores, without the value network, as float32."""
     kept = ("mlp_extractor.policy_net.", "action_net.")
     return {
@@ -23,7 +23,7 @@ def policy_tensors(policy: ActorCriticPolicy) -> dict[str, np.ndarray]:
     }
 
 
-def as_player(policy: ActorCriticPolicy, name: str) -> NetworkPlayer:
+def as_player(policy: BasePolicy, name: str) -> NetworkPlayer:
     """The policy as it is now, playing its best action."""
     tensors = policy_tensors(policy)
     layers = [key.removesuffix(".weight") for key in tensors if key.endswith(".weight")]
@@ -35,7 +35,7 @@ def as_player(policy: ActorCriticPolicy, name: str) -> NetworkPlayer:
     )
 
 
-def export(policy: ActorCriticPolicy, path: Path, metadata: Mapping[str, str]) -> None:
+def export(policy: BasePolicy, path: Path, metadata: Mapping[str, str]) -> None:
     """Writes the policy as a player file, whole or not at all.
 
     Args:

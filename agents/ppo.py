@@ -24,6 +24,7 @@ from agents import checkpoint
 from agents.config import TrainConfig
 from agents.curve import draw_curve
 from agents.export import as_player, export
+from agents.imitate import imitate
 from okgin_env import Rules, __version__, players
 from okgin_env.arena import evaluate
 from okgin_env.arena.match import play
@@ -31,7 +32,7 @@ from okgin_env.arena.report import write_text
 from okgin_env.arena.statistics import clustered_mean
 from okgin_env.sb3 import OklahomaGinVecEnv
 
-CURVE_COLUMNS = ("steps", "seconds", "against", "points", "low", "high")
+CURVE_COLUMNS: tuple[str, ...] = ("steps", "seconds", "against", "points", "low", "high")
 EVALUATION_SEED = 1_000_003  # fixed decks, none of which the table at the end uses
 
 
@@ -153,9 +154,26 @@ class _Run:
             TimeRemainingColumn(),
         )
         with Progress(*columns, console=self.console) as bar:
+            if self.model.num_timesteps == 0 and self.config.imitate != "none":
+                self._imitate(bar)
             callback = _Watcher(self, bar)
             self.model.learn(left, callback=callback, reset_num_timesteps=False, log_interval=10)
         callback.checkpoint()
+
+    def _imitate(self, bar: Progress) -> None:
+        """Copies a scripted player before training."""
+        teacher = players.make(self.config.imitate)
+        task = bar.add_task("", total=None, speed=0.0)
+        share = imitate(
+            self.model,
+            self.env,
+            teacher,
+            self.config.imitate_moves,
+            lambda done, total: bar.update(task, completed=done, total=total),
+        )
+        bar.remove_task(task)
+        self.monitor.seed(self.config.seed)
+        self.console.print(f"plays {share:.0%} of {teacher.name}'s moves after copying it")
 
     def finish(self) -> dict[str, Any]:
         """Writes the model and the picture, evaluates, and prints the table."""
@@ -247,8 +265,9 @@ def _read_curve(path: Path, steps: int) -> list[dict[str, Any]]:
         rows = [
             {k: v if k == "against" else float(v) for k, v in row.items()}
             for row in csv.DictReader(file)
+            if float(row["steps"]) <= steps
         ]
-    return [row for row in rows if row["steps"] <= steps]
+    return [{**row, "steps": int(row["steps"])} for row in rows]
 
 
 def _write_curve(path: Path, curve: list[dict[str, Any]]) -> None:

@@ -15,4 +15,8 @@ __all__ = ["ENV_ID", "PRESETS", "Rules", "__version__"]
 ENV_ID = "okgin_env/OklahomaGin-v0"
 
 if ENV_ID not in _gymnasium.registry:
-    _gymnasium.register(id=ENV_ID, entry_point="okgin_env.env:OklahomaGinEnv")
+    _gymnasium.register(
+        id=ENV_ID,
+        entry_point="okgin_env.env:OklahomaGinEnv",
+        vector_entry_point="okgin_env.vector:OklahomaGinVectorEnv",
+    )

@@ -64,9 +64,10 @@ def ids(cards: CardsLike) -> list[int]:
         return [card for card in range(N_CARDS) if mask >> card & 1]
     if isinstance(cards, str):
         cards = cards.split()
-    found: list[int] = []
-    for card in cards:  # pyright: ignore[reportGeneralTypeIssues]
-        found.append(card_id(card) if isinstance(card, str) else card_id(card_text(int(card))))
+    found = [
+        card_id(card if isinstance(card, str) else card_text(int(card)))
+        for card in cards  # pyright: ignore[reportGeneralTypeIssues]
+    ]
     seen: set[int] = set()
     for card in found:
         if card in seen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, SupportsInt
+from typing import Any, SupportsInt
 
 import gymnasium as gym
 import numpy as np
@@ -10,30 +10,13 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from okgin_env.games import Games, OpponentLike
-from okgin_env.layout import ENDINGS, ILLEGAL, N_ACTIONS
+from okgin_env.info import hand_info
+from okgin_env.layout import N_ACTIONS
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
 _ONE = np.zeros(1, np.int64)  # the indices of the one game there is
 ILLEGAL_CHOICES = ("forfeit", "raise")
-
-
-def hand_info(final: NDArray[np.void], n_players: int) -> dict[str, Any]:
-    """What `info` says of a hand that has ended, the same in every adapter.
-
-    Args:
-        final: (1,) `STATE`, the hand as it ended.
-        n_players: Number of seats.
-    """
-    return {
-        "ending": ENDINGS[int(final["ending"][0])],
-        "knocker": int(final["knocker"][0]),
-        "points": final["points"][0, :n_players].astype(np.int64),
-        "deadwood": final["deadwood"][0, :n_players].astype(np.int64),
-        "scores": final["scores"][0, :n_players].astype(np.int64),
-        "turns": int(final["n_turns"][0]),
-        "match_winner": int(final["match_winner"][0]),
-    }
 
 
 class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
@@ -126,7 +109,10 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     - v0: initial version.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 2}
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as the base class has it
+        "render_modes": ["ansi"],
+        "render_fps": 2,
+    }
 
     def __init__(
         self,
@@ -176,10 +162,9 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
             seeds = self.np_random.integers(0, 2**64, size=1, dtype=np.uint64)
             self.games.seed(_ONE, seeds)
             self._seeded = True
-        self.games.reset(_ONE, options)
-        observations, masks = self.games.observe(_ONE)
-        self._mask = masks[0]
-        return observations[0], {"action_mask": masks[0].copy()}
+        written = self.games.reset(_ONE, options)
+        self._mask = written.masks[0]
+        return written.observations[0], {"action_mask": self._mask.copy()}
 
     def step(
         self, action: SupportsInt
@@ -206,11 +191,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         info: dict[str, Any] = {"action_mask": masks[0].copy()}
         terminated = bool(dones[0])
         if terminated or self.games.states["n_hands"][0] != before:
-            final = self.games.finals
-            info |= hand_info(final, self.rules.players)
-            offender = int(final["seat"][0])
-            if int(final["ending"][0]) == ILLEGAL and offender == self.games.seat:
-                info["illegal_action"] = True
+            info |= hand_info(self.games.finals, 0, self.rules.players, self.games.seat)
         return observations[0], float(rewards[0]), terminated, False, info
 
     def action_masks(self) -> NDArray[np.bool_]:

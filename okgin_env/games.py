@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from okgin_env import players as _players
 from okgin_env.kernel import batch
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.kernel.state import STATE, as_records, new_states
-from okgin_env.layout import MAX_PLAYERS, N_ACTIONS, OVER, REWARDS, layout
+from okgin_env.layout import MAX_PLAYERS, N_ACTIONS, N_CARDS, OVER, REWARDS, layout
 from okgin_env.players.base import Decisions, Player
-from okgin_env.positions import check_deck, check_state
+from okgin_env.positions import check_dealer, check_deck, check_state
 from okgin_env.rules import Rules, as_rules
 from okgin_env.view import SeatView
 
@@ -27,6 +27,24 @@ EPISODES = ("hand", "match")
 OpponentLike = str | Player | Sequence[str | Player]
 _MAX_ROUNDS = 10_000  # opponents' decisions between two of the learner's, before we call it a loop
 _MIN_PER_THREAD = 64  # fewer games than this are not worth handing to another thread
+
+
+class Written(NamedTuple):
+    """What a step writes.
+
+    Attributes:
+        observations: (N, D) int8.
+        masks: (N, 108) int8; ones where an episode is over.
+        rewards: (N,) float64.
+        dones: (N,) bool.
+        final_observations: (N, D) int8, last observations where an episode was over and reset at once.
+    """
+
+    observations: NDArray[np.int8]
+    masks: NDArray[np.int8]
+    rewards: NDArray[np.float64]
+    dones: NDArray[np.bool_]
+    final_observations: NDArray[np.int8]
 
 
 class Games:
@@ -106,12 +124,21 @@ class Games:
         """Starts the random streams of games from 64-bit seeds."""
         batch.seed_games(self.states, games, seeds)
 
-    def reset(self, games: NDArray[np.int64], options: Mapping[str, Any] | None = None) -> None:
+    def reset(
+        self,
+        games: NDArray[np.int64],
+        options: Mapping[str, Any] | None = None,
+        written: Written | None = None,
+    ) -> Written:
         """Starts new episodes and plays on to the learner's first decision.
 
         Args:
             games: (M,) indices.
             options: ``deck`` and ``dealer`` (The deal), or ``state``, see `okgin_env.positions`.
+            written: What a step of other games has returned, to be filled in for these; None: fresh arrays.
+
+        Returns:
+            As `step`; rewards and dones of these games are left as they are.
 
         Raises:
             ValueError: A bad deck, dealer or state, or a hand that ends before the learner decides.
@@ -121,52 +148,43 @@ class Games:
         if options.get("state") is not None:
             given = check_state(options["state"], self.rules)
             self.states[games] = given
+        elif options.get("deck") is None and options.get("dealer") is None:
+            batch.begin_games(self.states, games, self._rules)
         else:
-            dealer = options.get("dealer")
-            if dealer is not None and not (
-                isinstance(dealer, (int, np.integer)) and 0 <= dealer < self.rules.players
-            ):
-                raise ValueError(f"dealer={dealer!r}; allowed: 0 to {self.rules.players - 1}")
-            deck = np.full(52, -1, np.int8)
+            dealer = check_dealer(options.get("dealer"), self.rules)
+            deck = np.full(N_CARDS, -1, np.int8)
             if options.get("deck") is not None:
                 deck = given = check_deck(options["deck"])
             decks = np.tile(deck, (len(games), 1))
-            dealers = np.full(len(games), -1 if dealer is None else dealer)
-            batch.deal_games(self.states, games, self._rules, decks, dealers)
-        before = self.states["deck"][games].copy()
-        self._advance(self._no_action, games, False, False, *self._blank())
+            batch.deal_games(self.states, games, self._rules, decks, np.full(len(games), dealer))
+        before = self.states["deck"][games].copy() if given is not None else None
+        written = written or self._blank()
+        self._advance(self._no_action, games, False, False, written)
         hand = self.episode == batch.HAND  # in a match the next hand is dealt
-        if hand and given is not None and (self.states["deck"][games] != before).any():
+        if hand and before is not None and (self.states["deck"][games] != before).any():
             raise ValueError(f"the given hand ends before seat {self.seat} has a decision")
+        return written
 
     def step(
         self, actions: NDArray[np.int64], games: NDArray[np.int64], autoreset: bool
-    ) -> tuple[NDArray[np.int8], ...]:
+    ) -> Written:
         """Takes the learners' actions and plays on to their next decisions.
 
         Args:
-            actions: (N,) action ids; only those of `games` are read. Negative ones are illegal.
+            actions: (N,) action ids; only those of `games` are read. What is no action is illegal.
             games: (M,) indices of the games to step.
             autoreset: Whether to start a new episode where one is over.
 
         Returns:
-            Fresh arrays: observations (N, D) int8, masks (N, 108) int8, rewards (N,) float64, dones (N,) bool,
-            final observations (N, D) int8. Rows of games that were not stepped are zero.
+            Fresh arrays; rows of games that were not stepped are zero.
         """
         written = self._blank()
         # Any number that is no action becomes one that is never legal; -1 would mean "play on".
-        actions = np.where((actions < 0) | (actions >= N_ACTIONS), N_ACTIONS, actions)
-        self._advance(actions, games, True, autoreset, *written)
+        legal_ids = (actions >= 0) & (actions < N_ACTIONS)
+        if not legal_ids.all():
+            actions = np.where(legal_ids, actions, N_ACTIONS)
+        self._advance(actions, games, True, autoreset, written)
         return written
-
-    def observe(self, games: NDArray[np.int64]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Fresh observations (M, D) and masks (M, 108) of the learners; masks after the end are ones."""
-        observations = np.zeros((len(games), self.layout.size), np.int8)
-        masks = np.zeros((len(games), N_ACTIONS), np.int8)
-        batch.observe_games(
-            self.states, games, self._rules, self._seats, self.episode, observations, masks
-        )
-        return observations, masks
 
     def over(self, games: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(M,) whether the episode of each game is over."""
@@ -187,9 +205,9 @@ class Games:
 
     # --- one pass -----------------------------------------------------------------------------------
 
-    def _blank(self) -> tuple[NDArray[Any], ...]:
+    def _blank(self) -> Written:
         n, d = self.n_games, self.layout.size
-        return (
+        return Written(
             np.zeros((n, d), np.int8),
             np.zeros((n, N_ACTIONS), np.int8),
             np.zeros(n),
@@ -203,10 +221,10 @@ class Games:
         games: NDArray[np.int64],
         pay: bool,
         autoreset: bool,
-        *written: NDArray[Any],
+        written: Written,
     ) -> None:
         """Steps games and asks outside players until every game is the learner's turn or over."""
-        self._kernel(actions, games, pay, autoreset, *written)
+        self._kernel(actions, games, pay, autoreset, written)
         if not self._outside:
             return
         for _ in range(_MAX_ROUNDS):
@@ -221,7 +239,7 @@ class Games:
                 asked = waiting[(seats == at) & (self._table[waiting] == table)]
                 if len(asked):
                     answers[asked] = answer(player, self.decisions(asked))
-            self._kernel(answers, waiting, pay, autoreset, *written)
+            self._kernel(answers, waiting, pay, autoreset, written)
         names = ", ".join(player.name for _, _, player in self._outside)
         raise RuntimeError(f"seat {self.seat} never gets to move against {names}")
 
@@ -231,7 +249,7 @@ class Games:
         games: NDArray[np.int64],
         pay: bool,
         autoreset: bool,
-        *written: NDArray[Any],
+        written: Written,
     ) -> None:
         """One compiled call, or one for each thread on its share of the games."""
 
@@ -299,7 +317,7 @@ def seat_opponents(opponent: OpponentLike, n_players: int) -> tuple[Player, ...]
     Raises:
         ValueError: An unknown player, or a wrong number of them.
     """
-    if isinstance(opponent, str) or isinstance(opponent, Player):
+    if isinstance(opponent, (str, Player)):
         return (_players.make(opponent),) * (n_players - 1)
     if not isinstance(opponent, Sequence) or len(opponent) != n_players - 1:
         raise ValueError(f"opponent={opponent!r}; allowed: one player, or {n_players - 1} of them")

@@ -32,6 +32,19 @@ def check_deck(deck: CardsLike) -> NDArray[np.int8]:
     return np.array(ids, np.int8)
 
 
+def check_dealer(dealer: Any, rules: Rules) -> int:
+    """A dealer's seat, or -1 for None: as the rules say.
+
+    Raises:
+        ValueError: No seat of the table.
+    """
+    if dealer is None:
+        return -1
+    if not isinstance(dealer, (int, np.integer)) or not 0 <= dealer < rules.players:
+        raise ValueError(f"dealer={dealer!r}; allowed: 0 to {rules.players - 1}")
+    return int(dealer)
+
+
 def position(
     rules: Rules,
     *,

@@ -9,10 +9,11 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
-from okgin_env.env import hand_info
 from okgin_env.games import Games, OpponentLike
-from okgin_env.layout import ILLEGAL, N_ACTIONS
+from okgin_env.info import hand_info
+from okgin_env.layout import N_ACTIONS
 from okgin_env.rules import Rules
 from okgin_env.seeding import game_seeds
 
@@ -89,36 +90,33 @@ class OklahomaGinVecEnv(VecEnv):
             self.games.seed(self._all, game_seeds(self._seeds[0], self.num_envs))
         self._reset_seeds()
         options = self._options[0] if self._options else {}
-        self.games.reset(self._all, options)
+        written = self.games.reset(self._all, options)
         self._reset_options()
-        observations, masks = self.games.observe(self._all)
-        self._masks = masks.astype(np.bool_)
+        self._masks = written.masks.view(np.bool_)
         self.reset_infos = [_NO_INFO] * self.num_envs
-        return observations
+        return written.observations
 
     def step_async(self, actions: NDArray[np.integer[Any]]) -> None:
         """Takes (N,) action ids for `step_wait`."""
         self._actions = np.asarray(actions, np.int64)
 
-    def step_wait(self):  # noqa: ANN201 - the base class names the types
+    def step_wait(self) -> VecEnvStepReturn:
         """Steps all games.
 
         Returns:
             Fresh arrays: observations (N, D) int8, rewards (N,) float32, dones (N,) bool, and a list of infos.
         """
-        written = self.games.step(self._actions, self._all, True)
+        games = self.games
+        written = games.step(self._actions, self._all, True)
         observations, masks, rewards, dones, final_observations = written
         self._masks = masks.view(np.bool_)
         infos = [_NO_INFO] * self.num_envs
         for i in np.flatnonzero(dones).tolist():
-            final = self.games.finals[i : i + 1]
             infos[i] = {
                 "terminal_observation": final_observations[i],
                 "TimeLimit.truncated": False,
-                **hand_info(final, self.games.rules.players),
+                **hand_info(games.finals, i, games.rules.players, games.seat),
             }
-            if final["ending"][0] == ILLEGAL and final["seat"][0] == self.games.seat:
-                infos[i]["illegal_action"] = True
         return observations, rewards.astype(np.float32), dones, infos
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -71,7 +71,7 @@ class SeatView:
 
     @property
     def phase(self) -> str:
-        """ "offer", "draw", "discard" or "over"."""
+        """The phase: offer, draw, discard or over."""
         return PHASES[self._int("phase")]
 
     @property

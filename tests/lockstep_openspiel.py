@@ -94,8 +94,8 @@ def main() -> int:
     print(
         f"Seed {args.seed}, limit {args.limit}, {minutes:.1f} minutes, {args.workers} worker(s).\n"
     )
-    print(table("compared, equal in both", COMPARED, counts), "\n")
-    print(table("explained difference", CLASSES, counts), "\n")
+    print(table("compared, equal in both", COMPARED, counts) + "\n")
+    print(table("explained difference", CLASSES, counts) + "\n")
     print(f"Unexplained differences: {'1, the first of them' if mismatch else 0}")
     if mismatch:
         print(f"\n{mismatch}")

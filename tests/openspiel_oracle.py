@@ -166,7 +166,7 @@ def _lowers(hand_mask: int, card: int) -> bool:
     table = np.zeros(N_CARDS, np.int16)
     lock = np.uint64(1 << card)
     least = melds.least_discard(np.uint64(hand_mask) | lock, lock, table)
-    return least < melds.deadwood(np.uint64(hand_mask))
+    return bool(least < melds.deadwood(np.uint64(hand_mask)))
 
 
 def replay(actions: Iterable[int]) -> Mover:
@@ -340,7 +340,7 @@ class _Duel:
             self.counts["eleven_overstated"] += 1
         if not offered:
             return False
-        also_taken = taken >= 0 and self.left[taken] <= limit
+        also_taken = taken >= 0 and bool(self.left[taken] <= limit)
         allowed = sorted([*knocks, taken]) if also_taken else knocks
         self._equal("knock discards", allowed, self.peer.child(OS_KNOCK).legal_actions())
         if knocks:
@@ -518,7 +518,8 @@ def _best_layoff(laid: list[int], hand: list[int]) -> _Laid:
     """
     offered: set[int] = set()
     best, best_cards = UTILS.min_deadwood(hand), ()
-    reached, todo = {frozenset()}, [()]
+    todo: list[tuple[int, ...]] = [()]
+    reached: set[frozenset[int]] = {frozenset()}
     for cards in todo:  # grows: breadth first, so fewer cards come earlier
         rest = [card for card in hand if card not in cards]
         if (left := UTILS.min_deadwood(rest)) < best:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def _differences(counts: Counter[str]) -> dict[str, int]:
     return {name: counts[name] for name in CLASSES if counts[name]}
 
 
-def _peer(deck: list[int]) -> pyspiel.State:
+def _peer(deck: list[int]) -> Any:
     """OpenSpiel's game with the hands and the upcard of a deck dealt."""
     state = pyspiel.load_game("gin_rummy", {"oklahoma": True}).new_initial_state()
     for card in deck[:21]:

@@ -89,7 +89,7 @@ def play(
         raise ValueError(f"deals={n_deals!r}; allowed: 1 or more")
     if matches and rules.target is None:
         raise ValueError("matches; allowed: rules with a target (this has target=None)")
-    streams = np.random.SeedSequence(seed).generate_state(n_deals, np.uint64)
+    streams = np.random.SeedSequence(seed).generate_state(n_deals, np.uint64).astype(np.uint64)
     clock = _Clock()
     parts = []
     for start in range(0, n_deals, CHUNK):

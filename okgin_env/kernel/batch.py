@@ -39,12 +39,17 @@ def begin(s, rules):
 
 
 @compiled
-def _close_hand(states, finals, i, rules, seat, episode, kind):
-    """If the hand of game i has just ended, books it; in a match the next hand is dealt."""
+def _close_hand(states, finals, i, rules, seat, episode, kind, keep):
+    """If the hand of game i has just ended, books it; in a match the next hand is dealt.
+
+    With `keep` the hand is copied to `finals[i]`; hands that end on the way to the first decision of a new episode must not
+    take the place of the one the last episode ended with.
+    """
     s = states[i]
     if s.phase != OVER:
         return
-    finals[i] = s
+    if keep:
+        finals[i] = s
     if seat != NOBODY:
         s.unpaid += hand_reward(s, rules, kind, seat)
     forfeited = s.ending == ILLEGAL and seat != NOBODY  # ends the episode, not only the hand
@@ -56,7 +61,7 @@ def _close_hand(states, finals, i, rules, seat, episode, kind):
 
 
 @compiled
-def _run(states, finals, i, rules, policies, seat, episode, kind, table):
+def _run(states, finals, i, rules, policies, seat, episode, kind, keep, table):
     """Plays game i on its compiled seats until an outside seat is to move or the episode is over."""
     s = states[i]
     while s.phase != OVER:
@@ -64,7 +69,7 @@ def _run(states, finals, i, rules, policies, seat, episode, kind, table):
         if policy == EXTERNAL:
             return
         step(s, rules, choose(s, rules, policy, table))
-        _close_hand(states, finals, i, rules, seat, episode, kind)
+        _close_hand(states, finals, i, rules, seat, episode, kind, keep)
 
 
 @compiled
@@ -127,10 +132,11 @@ def step_games(
         i = games[g]
         s = states[i]
         seat = seats[i]
+        keep = pay and not dones[i]
         if actions[i] >= 0 and s.phase != OVER:
             step(s, r, actions[i])
-            _close_hand(states, finals, i, r, seat, episode, kind)
-        _run(states, finals, i, r, policies[i], seat, episode, kind, table)
+            _close_hand(states, finals, i, r, seat, episode, kind, keep)
+        _run(states, finals, i, r, policies[i], seat, episode, kind, keep, table)
         if seat == NOBODY:
             continue
         if s.phase == OVER and pay and not dones[i]:
@@ -143,7 +149,7 @@ def step_games(
             _write(s, r, seat, episode, final_observations[i], spare_mask, table)
         while s.phase == OVER:
             begin(s, r)
-            _run(states, finals, i, r, policies[i], seat, episode, kind, table)
+            _run(states, finals, i, r, policies[i], seat, episode, kind, False, table)
         if s.seat != seat:
             continue
         if pay and not dones[i]:
@@ -186,15 +192,6 @@ def seed_games(states, games, seeds):
     """Starts the random streams of games: `seeds` is (M,) uint64."""
     for g in range(len(games)):
         seed_streams(states[games[g]], seeds[g])
-
-
-@compiled
-def observe_games(states, games, rules, seats, episode, observations, masks):
-    """Writes observations (M, D) and masks (M, 108) of the learners in `seats` (N,)."""
-    table = np.empty(N_CARDS, np.int16)
-    for g in range(len(games)):
-        i = games[g]
-        _write(states[i], rules[0], seats[i], episode, observations[g], masks[g], table)
 
 
 @compiled

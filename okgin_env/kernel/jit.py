@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numba.core.config
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+_config: Any = numba.core.config  # its options are set at run time, unknown to type checkers
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -66,7 +68,7 @@ def _cache_folder() -> str | None:
     return None
 
 
-PLAIN = bool(numba.config.DISABLE_JIT)  # pyright: ignore[reportAttributeAccessIssue]
+PLAIN = bool(_config.DISABLE_JIT)
 _CACHE = None if PLAIN else _cache_folder()
 _lock = threading.Lock()
 
@@ -85,41 +87,44 @@ def compiled(function: _Function) -> _Function:
         return numba.njit(nogil=True)(function)  # pyright: ignore[reportReturnType]
     # The folder is read when a function is decorated, so it is set for that moment only.
     with _lock:
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _CACHE  # pyright: ignore
+        before, _config.CACHE_DIR = _config.CACHE_DIR, _CACHE
         try:
             return numba.njit(nogil=True, cache=True)(function)  # pyright: ignore[reportReturnType]
         finally:
-            numba.config.CACHE_DIR = before  # pyright: ignore[reportAttributeAccessIssue]
+            _config.CACHE_DIR = before
 
 
-if PLAIN:
+def _plain_popcount(mask: Any) -> int:
+    """Number of set bits."""
+    return int(mask).bit_count()
 
-    def popcount(mask: int) -> int:
-        """Number of set bits."""
-        return int(mask).bit_count()
 
-    def lowest(mask: int) -> int:
-        """Index of the lowest set bit (of a mask that is not empty)."""
-        return (int(mask) & -int(mask)).bit_length() - 1
+def _plain_lowest(mask: Any) -> int:
+    """Index of the lowest set bit (of a mask that is not empty)."""
+    return (int(mask) & -int(mask)).bit_length() - 1
 
-else:
 
-    @intrinsic
-    def popcount(typingctx: Any, mask: Any) -> Any:  # pyright: ignore[reportRedeclaration]
-        """Number of set bits."""
+def _word(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """The argument as a 64-bit word."""
+    return context.cast(builder, args[0], signature.args[0], types.uint64)
 
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            word = context.cast(builder, args[0], signature.args[0], types.uint64)
-            return builder.ctpop(word)
 
-        return types.int64(mask), build
+@intrinsic
+def _popcount(typingctx: Any, mask: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(_word(context, builder, signature, args))
 
-    @intrinsic
-    def lowest(typingctx: Any, mask: Any) -> Any:  # pyright: ignore[reportRedeclaration]
-        """Index of the lowest set bit (of a mask that is not empty)."""
+    return types.int64(mask), build
 
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            word = context.cast(builder, args[0], signature.args[0], types.uint64)
-            return builder.cttz(word, ir.Constant(ir.IntType(1), 1))
 
-        return types.int64(mask), build
+@intrinsic
+def _lowest(typingctx: Any, mask: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        not_zero = ir.Constant(ir.IntType(1), 1)
+        return builder.cttz(_word(context, builder, signature, args), not_zero)
+
+    return types.int64(mask), build
+
+
+popcount: Callable[[Any], int] = _plain_popcount if PLAIN else _popcount  # pyright: ignore
+lowest: Callable[[Any], int] = _plain_lowest if PLAIN else _lowest  # pyright: ignore

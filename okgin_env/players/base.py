@@ -47,13 +47,12 @@ class Decisions:
 
 @runtime_checkable
 class Player(Protocol):
-    """Anything that plays. It keeps no state between calls: a view holds the whole hand so far.
+    """Anything that plays. It keeps no state between calls: a view holds the whole hand so far."""
 
-    Attributes:
-        name: What tables call it.
-    """
-
-    name: str
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        ...
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """Answers with (M,) action ids, one a decision."""

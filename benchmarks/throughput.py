@@ -1,0 +1,310 @@
+"""How fast is it, next to its peers and to an environment that costs nothing? One run, one core, medians."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(
+    0, str(Path(__file__).resolve().parents[1])
+)  # the checkout, when nothing is installed
+
+from benchmarks import measure
+from benchmarks.measure import Contestant, Figure
+
+PARTS = ("kernel", "gym", "peers", "train", "start")
+# JSON key: (figure above, figure below, least ratio wanted, what it says)
+RATIOS: Mapping[str, tuple[str, str, float | None, str]] = {
+    "kernel_vs_openspiel_cpp": (
+        "kernel_random_per_s", "openspiel_cpp_per_s", 60, "kernel / OpenSpiel C++, random decisions"),
+    "kernel_vs_rlcard": (
+        "kernel_random_per_s", "rlcard_per_s", 250, "kernel / RLCard, random decisions"),
+    "scripted_vs_openspiel_cpp": (
+        "scripted_hands_per_s", "openspiel_cpp_hands_per_s", None,
+        "kernel / OpenSpiel C++, whole hands of simple bots"),
+    "gym_vs_rlcard": ("gym_make_per_s", "rlcard_per_s", 8, "gymnasium.make / RLCard"),
+    "gym_vs_openspiel_python": (
+        "gym_make_per_s", "openspiel_python_per_s", 3, "gymnasium.make / OpenSpiel from Python"),
+    "train_vs_free": (
+        "train_native_per_s", "train_free_per_s", 0.85, "training / training on a free environment"),
+}  # fmt: skip
+# Figures that are wanted as such: (bound, whether it is a least or a most)
+WANTED: Mapping[str, tuple[float, str]] = {
+    "scripted_hands_per_s": (150_000, "≥"),
+    "cold_start_s": (20, "<"),
+    "warm_start_s": (2, "<"),
+}
+KEYS = (
+    "kernel_random_per_s",
+    "scripted_hands_per_s",
+    "deadwood_ns",
+    "gym_make_per_s",
+    "openspiel_cpp_per_s",
+    "openspiel_python_per_s",
+    "rlcard_per_s",
+    "train_native_per_s",
+    "train_free_per_s",
+    "cold_start_s",
+    "warm_start_s",
+)  # in the JSON even when not measured, as null
+EPILOG = """what is counted:
+  A step is one decision of a player. Kernel, OpenSpiel and RLCard: every decision of both
+  seats, chance moves not. gymnasium.make: the learner's decisions only, though the opponent's
+  are played too. Ours write an observation and a mask for each decision, as does RLCard;
+  OpenSpiel's C++ bots see no observation, OpenSpiel from Python is given one.
+
+how it is measured:
+  Everything takes short repetitions in turn on one core, with one thread. By default a
+  repetition is timed by the processor time of this process, so other people's jobs on the
+  machine slow it little; the wall clock is in the JSON too (start times are always wall
+  clock). A figure is the median of its repetitions, a ratio the median of the ratios within
+  each round.
+
+examples:
+  python benchmarks/throughput.py --json throughput.json      some minutes, everything
+  python benchmarks/throughput.py --quick                     under a minute, rough
+  python benchmarks/throughput.py --only kernel,peers --repeats 9
+  python benchmarks/throughput.py --only train --train-preset full
+
+peers need: pip install 'okgin-env[peers]'; training needs: pip install 'okgin-env[train]'.
+What is not installed is left out, and null in the JSON."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs the command line; returns the exit status."""
+    options = _parser().parse_args(argv)
+    for variable in measure.ONE_THREAD:
+        os.environ[variable] = str(options.train_threads)
+    try:
+        only = _parts(options.only)
+        _check_writable(options.json)
+        core = measure.use_one_core(options.core) if options.train_threads == 1 else None
+        began = time.time()
+        figures, notes = _measure(options, only)
+    except ValueError as error:
+        print(f"throughput.py: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("throughput.py: stopped, nothing written", file=sys.stderr)
+        return 130
+    ratios = {
+        key: measure.paired_ratio(figures.get(above), figures.get(below))
+        for key, (above, below, _, _) in RATIOS.items()
+    }
+    print(as_text(figures, ratios, notes))
+    if options.json:
+        machine = _machine(options, core, time.time() - began)
+        content = as_json(figures, ratios, {**machine, "notes": notes})
+        options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        print(f"\nwritten to {options.json}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="throughput.py",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--json", type=Path, metavar="FILE", help="write all figures to this file")
+    add("--repeats", type=_positive, default=5, help="repetitions of each figure (default 5)")
+    add("--only", default=",".join(PARTS), metavar="PARTS",
+        help=f"measure these only, comma-separated: {', '.join(PARTS)} (default: all)")  # fmt: skip
+    add("--quick", action="store_true", help="shorter and fewer repetitions: a look, not a result")
+    add("--clock", choices=tuple(measure.CLOCKS), default="cpu",
+        help="time by processor time (default) or by the wall clock")  # fmt: skip
+    add("--core", type=int, metavar="N", help="the core to run on (default: the last one allowed)")
+    add("--rules", default="classic", help="rules preset of our games (default classic)")
+    add("--train-preset", default="quick", metavar="NAME",
+        help="preset of train.py for the training figures (default quick)")  # fmt: skip
+    add("--train-threads", type=_positive, default=1, metavar="N",
+        help="threads for the training figures; above 1 the process is not bound to a core, and "
+        "--clock wall is the one to read (default 1)")  # fmt: skip
+    add("--quiet", action="store_true", help="no progress bar")
+    return parser
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value}; allowed: 1 or more")
+    return value
+
+
+def _parts(text: str) -> list[str]:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown or not parts:
+        raise ValueError(f"--only {text}; allowed: {', '.join(PARTS)}")
+    return parts
+
+
+def _check_writable(path: Path | None) -> None:
+    """Says so before minutes of measuring, not after."""
+    if path is not None and not path.resolve().parent.is_dir():
+        raise ValueError(f"--json {path}; allowed: a file in a folder that exists")
+
+
+def _measure(options: argparse.Namespace, only: list[str]) -> tuple[dict[str, Figure], list[str]]:
+    """Builds all contestants and measures them, part by part; also says what was left out."""
+    notes: list[str] = []
+    repeats = min(options.repeats, 3) if options.quick else options.repeats
+    seconds = 0.1 if options.quick else 0.4
+    players = _players(options, only, notes)
+    learners = _learners(options, notes) if "train" in only else []
+    starts = (1, 2) if options.quick else (2, 2)
+    n_starts = starts[0] * (1 + starts[1]) if "start" in only else 0
+    total = (len(players) + len(learners)) * (repeats + 1) + n_starts
+    figures: dict[str, Figure] = {}
+    with measure.progress(total, options.quiet) as tick:
+        figures |= measure.race(players, repeats, seconds, options.clock, tick)
+        figures |= measure.race(learners, repeats, seconds, options.clock, tick)
+        if "start" in only:
+            figures |= _starts(*starts, tick)
+    return figures, notes
+
+
+def _players(options: argparse.Namespace, only: list[str], notes: list[str]) -> list[Contestant]:
+    """Who plays in turn: kernel, environments and peers."""
+    from benchmarks import own, peers
+    from okgin_env.rules import as_rules
+
+    as_rules(options.rules)
+    found: list[Contestant] = []
+    if "kernel" in only:
+        found += [own.random_kernel(options.rules), own.random_kernel(options.rules, bare=True)]
+        found += [own.scripted_hands(options.rules), *own.deadwoods()]
+    if "gym" in only:
+        found.append(own.gym_make(options.rules))
+        try:
+            found.append(own.native_vec(options.rules, 512))
+        except ImportError:
+            notes.append("native VecEnv left out; pip install 'okgin-env[train]'")
+    if "peers" in only:
+        found += peers.contestants()
+        notes += [f"{name} is not installed, left out; {peers.INSTALL}" for name in peers.missing()]
+    return found
+
+
+def _learners(options: argparse.Namespace, notes: list[str]) -> list[Contestant]:
+    try:
+        from benchmarks import training
+    except ImportError as error:
+        notes.append(f"training left out ({error}); pip install 'okgin-env[train]'")
+        return []
+    return training.contestants(options.train_preset, options.train_threads, options.quick)
+
+
+def _starts(cold: int, warm_each: int, tick: Callable[[str], None]) -> dict[str, Figure]:
+    from benchmarks import start
+
+    return start.measure(cold, warm_each, tick)
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+def as_text(
+    figures: Mapping[str, Figure], ratios: Mapping[str, list[float]], notes: list[str]
+) -> str:
+    """Both tables as markdown."""
+    lines = ["| figure | median | lowest to highest | wanted | what |", "|---|---:|---:|---:|---|"]
+    for key, figure in figures.items():
+        median, unit = figure.median, figure.unit
+        if median is None:
+            continue
+        spread = f"{_number(min(figure.samples))} to {_number(max(figure.samples))}"
+        wanted = _wanted(median, *WANTED[key]) if key in WANTED else ""
+        row = (f"`{key}`", f"{_number(median)} {unit}", spread, wanted, figure.label)
+        lines.append(f"| {' | '.join(row)} |")
+    if any(ratios.values()):
+        lines += ["", "| ratio | median | lowest to highest | wanted | what |"]
+        lines.append("|---|---:|---:|---:|---|")
+    for key, values in ratios.items():
+        if values:
+            median, (_, _, least, label) = statistics.median(values), RATIOS[key]
+            spread = f"{_number(min(values))} to {_number(max(values))}"
+            wanted = "" if least is None else _wanted(median, least, "≥")
+            lines.append(f"| `{key}` | {_number(median)} | {spread} | {wanted} | {label} |")
+    return "\n".join(lines + [""] * bool(notes) + [f"note: {note}" for note in notes])
+
+
+def _wanted(value: float, bound: float, kind: str) -> str:
+    met = value >= bound if kind == "≥" else value < bound
+    return f"{kind} {_number(bound)} {'✓' if met else '✗ missed'}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def as_json(
+    figures: Mapping[str, Figure], ratios: Mapping[str, list[float]], about: dict[str, Any]
+) -> dict[str, Any]:
+    """The file's content: every figure's median by its key, the ratios, and how they came about."""
+    content: dict[str, Any] = dict.fromkeys(KEYS)
+    content |= {key: figure.median for key, figure in figures.items()}
+    content["ratios"] = {
+        key: statistics.median(values) if values else None for key, values in ratios.items()
+    }
+    content["samples"] = {
+        key: {
+            "what": figure.label,
+            "unit": figure.unit,
+            "values": figure.samples,
+            "wall_clock": figure.wall,
+        }
+        for key, figure in figures.items()
+    } | {key: {"what": RATIOS[key][3], "values": values} for key, values in ratios.items()}
+    return content | {"about": about}
+
+
+def _machine(options: argparse.Namespace, core: int | None, seconds: float) -> dict[str, Any]:
+    """Where and how it was measured."""
+    packages = ("numpy", "numba", "gymnasium", "stable-baselines3", "torch", "open-spiel", "rlcard")
+    versions: dict[str, str | None] = {}
+    for package in packages:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = None
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "bound_to_core": core,
+        "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
+        "python": platform.python_version(),
+        "versions": versions,
+        "clock": options.clock,
+        "rules": options.rules,
+        "repeats": options.repeats,
+        "quick": options.quick,
+        "train_preset": options.train_preset,
+        "train_threads": options.train_threads,
+        "seconds": round(seconds, 1),
+    }
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

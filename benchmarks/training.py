@@ -1,0 +1,154 @@
+"""MaskablePPO on the native VecEnv against MaskablePPO on an environment that costs nothing.
+
+Both models have the settings of a `train.py` preset and train in turn, one rollout and its update at a time, so the
+ratio says what share of training the environment leaves to learning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+from torch.distributions import Distribution
+
+from agents.config import PRESETS, TrainConfig
+from benchmarks.measure import Contestant
+from okgin_env import players
+from okgin_env.rules import Rules
+from okgin_env.sb3 import OklahomaGinVecEnv
+
+STEPS_PER_EPISODE = 13  # the learner's decisions in a hand, about
+_N_DRAWN = 256  # episode ends drawn beforehand
+_NO_INFO: dict[str, Any] = {}
+
+
+class FreeVecEnv(VecEnv):
+    """The spaces, masks and episode lengths of the native VecEnv, and no game.
+
+    Observations are fresh zeros, rewards zero, masks always the same real ones, episodes end by chance.
+
+    Args:
+        native: The environment to imitate.
+    """
+
+    def __init__(self, native: OklahomaGinVecEnv) -> None:
+        self.render_mode = None
+        super().__init__(native.num_envs, native.observation_space, native.action_space)
+        self._shape = (native.num_envs, *native.observation_space.shape)  # pyright: ignore
+        native.reset()
+        self._masks = native.action_masks().copy()
+        ends = np.random.default_rng(0).random((_N_DRAWN, native.num_envs))
+        self._ends = ends < 1 / STEPS_PER_EPISODE
+        self._at = 0
+
+    def reset(self) -> NDArray[np.int8]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """(N, D) int8 zeros."""
+        return np.zeros(self._shape, np.int8)
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Ignores the actions."""
+
+    def step_wait(self):
+        """Zeros, zeros, ends drawn beforehand, and the same empty info for all."""
+        self._at = (self._at + 1) % _N_DRAWN
+        zeros = np.zeros(self.num_envs, np.float32)
+        infos = [_NO_INFO] * self.num_envs
+        return np.zeros(self._shape, np.int8), zeros, self._ends[self._at].copy(), infos
+
+    def env_method(
+        self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any
+    ) -> list[Any]:
+        """The masks, as one array."""
+        if method_name != "action_masks":
+            raise AttributeError(method_name)
+        return [self._masks]
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(N, 108) bool."""
+        return self._masks
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute, once for each game."""
+        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Nothing can be set."""
+        raise AttributeError(attr_name)
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """No wrappers inside."""
+        return [False for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def contestants(preset: str, threads: int, quick: bool) -> list[Contestant]:
+    """Training on the native and on the free environment, one rollout and update a piece.
+
+    Args:
+        preset: Preset of `train.py` whose settings both use.
+        threads: Threads of torch, and of the native environment.
+        quick: Shorter rollouts, for a look only.
+    """
+    config = PRESETS[preset]
+    torch.set_num_threads(threads)
+    Distribution.set_default_validate_args(False)  # as agents/ppo.py does
+    native = _native(config, threads)
+    on = (
+        f"MaskablePPO, settings of train.py --preset {preset}, torch and environment on {threads} thread"
+        + "s" * (threads > 1)
+    )
+    kinds: tuple[tuple[str, VecEnv, str], ...] = (
+        ("train_native_per_s", native, f"{on}, native VecEnv"),
+        ("train_free_per_s", FreeVecEnv(_native(config, 1)), "- on an environment that costs nothing"),
+    )  # fmt: skip
+    rollout = config.rollout // 4 if quick else config.rollout
+    return [
+        Contestant(key=key, label=label, play=_learner(config, env, rollout), seconds=0.0)
+        for key, env, label in kinds
+    ]
+
+
+def _native(config: TrainConfig, threads: int) -> OklahomaGinVecEnv:
+    return OklahomaGinVecEnv(
+        config.games,
+        Rules.preset(config.rules, config.seats),
+        pool=[players.make(spec) for spec in config.opponents],
+        seed=config.seed,
+        episode=config.episode,
+        reward=config.reward,
+        threads=threads,
+    )
+
+
+def _learner(config: TrainConfig, env: VecEnv, rollout: int) -> Callable[[], int]:
+    """One `learn()` of a rollout and its update, with the settings that agents/ppo.py uses."""
+    model = MaskablePPO(
+        "MlpPolicy",
+        VecMonitor(env),
+        learning_rate=config.learning_rate,
+        n_steps=rollout,
+        batch_size=config.batch,
+        n_epochs=config.epochs,
+        gamma=1.0,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip,
+        ent_coef=config.entropy,
+        vf_coef=config.value_weight,
+        stats_window_size=4096,
+        policy_kwargs={"net_arch": list(config.layers), "activation_fn": torch.nn.ReLU},
+        seed=config.seed,
+        device="cpu",
+    )
+
+    def play() -> int:
+        model.learn(rollout * config.games, reset_num_timesteps=False)
+        return rollout * config.games
+
+    return play

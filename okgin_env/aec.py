@@ -1,0 +1,205 @@
+"""Oklahoma Gin for PettingZoo: turn by turn, two to four agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import seeding
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from okgin_env.games import EPISODES, ask
+from okgin_env.info import hand_info
+from okgin_env.kernel import batch
+from okgin_env.kernel.policies import EXTERNAL
+from okgin_env.kernel.state import as_records, new_states
+from okgin_env.layout import ILLEGAL, MAX_PLAYERS, N_ACTIONS, OVER, REWARDS, layout
+from okgin_env.positions import check_dealer, check_deck, check_state
+from okgin_env.rules import Rules, as_rules
+from okgin_env.view import SeatView
+
+_ONE = np.zeros(1, np.int64)
+
+
+def env(**kwargs: Any) -> AECEnv[str, dict[str, Any], int | None]:
+    """The environment in PettingZoo's usual wrappers; the arguments are those of `raw_env`."""
+    made: Any = raw_env(**kwargs)
+    made = wrappers.TerminateIllegalWrapper(made, illegal_reward=-1)
+    made = wrappers.AssertOutOfBoundsWrapper(made)
+    return wrappers.OrderEnforcingWrapper(made)
+
+
+class raw_env(AECEnv[str, dict[str, Any], int | None]):  # noqa: N801 - PettingZoo's name
+    """The bare environment.
+
+    Observations are `{"observation": (D,) int8, "action_mask": (108,) int8}`; the mask is zero for agents that are not to move.
+    Drawing and discarding are two actions of one agent. Rewards sum to zero. `infos` of every agent say how a hand ended.
+
+    Args:
+        rules: A preset's name or a `Rules`.
+        players: Seats of a preset, 2 to 4.
+        episode: "hand" or "match".
+        reward: "points", "win" or "match".
+        render_mode: None or "ansi".
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as the base class has it
+        "name": "oklahoma_gin_v0",
+        "render_modes": ["ansi"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        rules: Rules | str = "classic",
+        players: int | None = None,
+        episode: str = "hand",
+        reward: str = "points",
+        render_mode: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.rules = as_rules(rules, players)
+        if episode not in EPISODES:
+            raise ValueError(f"episode={episode!r}; allowed: {', '.join(EPISODES)}")
+        if reward not in REWARDS or (reward == "match" and episode != "match"):
+            raise ValueError(f"reward={reward!r}; allowed with episode={episode!r}: points, win")
+        if episode == "match" and self.rules.target is None:
+            raise ValueError("episode='match'; allowed: rules with a target (this has target=None)")
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode={render_mode!r}; allowed: None, ansi")
+        self.render_mode = render_mode
+        self._episode = batch.MATCH if episode == "match" else batch.HAND
+        self._reward = REWARDS.index(reward)
+        self._record = as_records(self.rules.to_record())
+        self._states, self._finals = new_states(1), new_states(1)
+        size = layout(self.rules.players, episode == "match").size
+        # What step_games writes for a learner; here every seat is an outside player.
+        self._unused = (
+            np.zeros((1, size), np.int8),
+            np.zeros((1, N_ACTIONS), np.int8),
+            np.zeros(1),
+            np.zeros(1, np.bool_),
+            np.zeros((1, size), np.int8),
+        )
+        self._policies = np.full((1, MAX_PLAYERS), EXTERNAL, np.int8)
+        self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
+        self.agents = []
+        self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        space = spaces.Dict(
+            {
+                "observation": spaces.Box(0, 1, (size,), np.int8),
+                "action_mask": spaces.Box(0, 1, (N_ACTIONS,), np.int8),
+            }
+        )
+        self.observation_spaces = dict.fromkeys(self.possible_agents, space)
+        self.action_spaces = dict.fromkeys(self.possible_agents, spaces.Discrete(N_ACTIONS))
+        self._seeded = False
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """The observation space of an agent: the same object every time."""
+        return self.observation_spaces[agent]  # pyright: ignore[reportReturnType]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """The action space of an agent: the same object every time."""
+        return self.action_spaces[agent]  # pyright: ignore[reportReturnType]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Starts an episode.
+
+        Args:
+            seed: Seed of the game's stream, which then is that of `OklahomaGinEnv.reset(seed=seed)`.
+            options: `{"deck", "dealer"}` or `{"state"}`; other keys are ignored.
+
+        Raises:
+            ValueError: A bad deck, dealer or state.
+        """
+        options = options or {}
+        if seed is not None or not self._seeded:
+            generator, _ = seeding.np_random(seed)
+            seeds = generator.integers(0, 2**64, size=1, dtype=np.uint64)
+            batch.seed_games(self._states, _ONE, seeds)
+            self._seeded = True
+        if options.get("state") is not None:
+            self._states[:] = check_state(options["state"], self.rules)
+        else:
+            deck = np.full(52, -1, np.int8)
+            if options.get("deck") is not None:
+                deck = check_deck(options["deck"])
+            dealer = np.array([check_dealer(options.get("dealer"), self.rules)])
+            batch.deal_games(self._states, _ONE, self._record, deck[None], dealer)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self.agent_selection = self.possible_agents[int(self._states["seat"][0])]
+
+    def step(self, action: int | None) -> None:
+        """Takes the action of the selected agent; an illegal one forfeits the hand and ends the episode."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        chosen = int(action) if action is not None and 0 <= action < N_ACTIONS else N_ACTIONS
+        n_hands = int(self._states["n_hands"][0])
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        self.infos = {name: {} for name in self.agents}
+        batch.step_games(
+            self._states,
+            self._finals,
+            _ONE,
+            self._record,
+            self._policies,
+            np.array([batch.NOBODY]),
+            np.array([chosen]),
+            self._episode,
+            self._reward,
+            True,
+            False,
+            *self._unused,
+        )
+        if int(self._states["n_hands"][0]) != n_hands:
+            self._pay()
+        if not self._over():
+            self.agent_selection = self.possible_agents[int(self._states["seat"][0])]
+        self._accumulate_rewards()
+
+    def _over(self) -> bool:
+        """Whether the episode is over: by itself, or by an illegal action in a match."""
+        return bool(self.agents) and all(self.terminations[agent] for agent in self.agents)
+
+    def _pay(self) -> None:
+        """Pays the hand that has just ended and tells everybody how it ended."""
+        final = self._finals
+        for agent, seat in self._seat.items():
+            reward = batch.hand_reward(final[0], self._record[0], self._reward, seat)
+            self.rewards[agent] = float(reward)
+            self.infos[agent] = hand_info(final, 0, self.rules.players, seat)
+        ended = int(self._states["phase"][0]) == OVER or int(final["ending"][0]) == ILLEGAL
+        self.terminations = dict.fromkeys(self.agents, ended)
+
+    def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
+        """What an agent gets to see: fresh arrays."""
+        seats = np.array([self._seat[agent]])
+        records = self._finals if self._over() else self._states
+        seen = ask(records.copy(), _ONE, self.rules, self._record, seats, self._episode)
+        return {"observation": seen.observations[0], "action_mask": seen.masks[0]}
+
+    def view(self, agent: str) -> SeatView:
+        """What an agent may see, as a readable object."""
+        seats = np.array([self._seat[agent]])
+        records = self._finals if self._over() else self._states
+        return ask(records.copy(), _ONE, self.rules, self._record, seats, self._episode).view(0)
+
+    def render(self) -> str | None:
+        """The view of the agent to move as text, with `render_mode="ansi"`."""
+        return str(self.view(self.agent_selection)) if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Nothing to release."""

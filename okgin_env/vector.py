@@ -1,0 +1,231 @@
+"""The native Gymnasium vector environment: one compiled call steps all games."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from okgin_env.games import Games, OpponentLike, Written
+from okgin_env.info import forfeited, hand_infos
+from okgin_env.layout import N_ACTIONS
+from okgin_env.rules import Rules
+from okgin_env.seeding import game_seeds
+
+
+class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]):
+    """N games of Oklahoma Gin, equal step by step to a `SyncVectorEnv` of `OklahomaGinEnv`.
+
+    The arguments are those of `OklahomaGinEnv` and:
+
+    Args:
+        num_envs: Number of games N.
+        autoreset_mode: What follows the end of an episode: `AutoresetMode.NEXT_STEP` (default), `SAME_STEP` or
+            `DISABLED`, or its value as text.
+        threads: Threads to step the games with. The games are the same with any number.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as the base class has it
+        "render_modes": ["ansi"],
+        "render_fps": 2,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: Rules | str = "classic",
+        opponent: OpponentLike = "simple",
+        episode: str = "hand",
+        reward: str = "points",
+        players: int | None = None,
+        seat: int = 0,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        threads: int = 1,
+        render_mode: str | None = None,
+    ) -> None:
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError as error:
+            allowed = ", ".join(mode.value for mode in AutoresetMode)
+            raise ValueError(f"autoreset_mode={autoreset_mode!r}; allowed: {allowed}") from error
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise ValueError(f"render_mode={render_mode!r}; allowed: None, ansi")
+        self.games = Games(
+            num_envs,
+            rules,
+            players=players,
+            opponent=opponent,
+            seat=seat,
+            episode=episode,
+            reward=reward,
+            threads=threads,
+        )
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        size = self.games.layout.size
+        self.single_observation_space = spaces.Box(0, 1, (size,), np.int8)
+        self.single_action_space = spaces.Discrete(N_ACTIONS)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._all = np.arange(num_envs)
+        self._observations = np.zeros((num_envs, size), np.int8)
+        self._masks = np.ones((num_envs, N_ACTIONS), np.int8)
+        self._ended = np.zeros(num_envs, np.bool_)
+        self._seeded = False
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[NDArray[np.int8], dict[str, Any]]:
+        """Starts episodes.
+
+        Args:
+            seed: Seed of the first game, game i gets `seed + i`; or one seed a game; None: the streams go on.
+            options: `{"deck", "dealer"}` or `{"state"}` as in the single environment, for all games that are
+                reset; `{"reset_mask": (N,) bool}` picks them.
+
+        Returns:
+            (N, D) int8 observations, and info with the `action_mask` of the games that were reset.
+
+        Raises:
+            ValueError: A bad option, or a wrong number of seeds.
+            TypeError: A reset mask that is no boolean array.
+        """
+        options = dict(options or {})
+        chosen = self._reset_mask(options.pop("reset_mask", None))
+        games = np.flatnonzero(chosen)
+        self._seed(games, seed)
+        self._ended[games] = False
+        written = self.games.reset(games, options)
+        self._keep(games, written)
+        return self._observations.copy(), self._masks_info(games)
+
+    def step(
+        self, actions: NDArray[np.integer[Any]]
+    ) -> tuple[
+        NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]
+    ]:
+        """Steps all games.
+
+        Args:
+            actions: (N,) action ids. An illegal one forfeits the hand.
+
+        Returns:
+            Fresh arrays: observations (N, D) int8, rewards (N,), terminations (N,), truncations (N,, all False), and
+            info as `SyncVectorEnv` collects it: batched arrays, each with its mask under the name with `_` before it.
+
+        Raises:
+            ValueError: A wrong number of actions.
+        """
+        taken = np.asarray(actions)
+        if taken.shape != (self.num_envs,):
+            raise ValueError(f"actions of shape {taken.shape}; allowed: ({self.num_envs},)")
+        mode = self.autoreset_mode
+        if mode == AutoresetMode.DISABLED and self._ended.any():
+            late = np.flatnonzero(self._ended)[:5].tolist()
+            raise ValueError(
+                f"games {late} are over; reset them first (options={{'reset_mask': …}})"
+            )
+        stepped = np.flatnonzero(~self._ended) if mode == AutoresetMode.NEXT_STEP else self._all
+        hands_before = self.games.states["n_hands"].copy()
+        same_step = mode == AutoresetMode.SAME_STEP
+        written = self.games.step(taken.astype(np.int64), stepped, same_step)
+        if len(stepped) < self.num_envs:
+            self.games.reset(np.flatnonzero(self._ended), None, written)
+        dones = written.dones
+        self._ended = np.zeros(self.num_envs, np.bool_) if same_step else dones.copy()
+        self._observations, self._masks = written.observations, written.masks
+        info = self._masks_info(self._all)
+        hand_over = dones.copy()
+        hand_over[stepped] |= (self.games.states["n_hands"] != hands_before)[stepped]
+        if same_step and dones.any():
+            final_info = self._hands_info(dones)
+            final_info["action_mask"] = dones[:, None] * np.ones(N_ACTIONS, np.int8)
+            final_info["_action_mask"] = dones.copy()
+            final_obs = np.full(self.num_envs, None, object)
+            for i in np.flatnonzero(dones):
+                final_obs[i] = written.final_observations[i]
+            info |= {"final_obs": final_obs, "_final_obs": dones.copy()}
+            info |= {"final_info": final_info, "_final_info": dones.copy()}
+            hand_over &= ~dones
+        if hand_over.any():
+            info |= self._hands_info(hand_over)
+        return written.observations.copy(), written.rewards, dones, np.zeros_like(dones), info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(N, 108) bool, the legal actions of every game."""
+        return self._masks.astype(np.bool_)
+
+    def render(self) -> tuple[str, ...] | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The learners' views as text, with `render_mode="ansi"`."""
+        if self.render_mode is None:
+            return None
+        seat = np.array([self.games.seat])
+        over = self.games.over(self._all)
+        records = [
+            (self.games.finals if over[i] else self.games.states)[i : i + 1] for i in self._all
+        ]
+        return tuple(str(self.games.view_of(record, seat)) for record in records)
+
+    def _reset_mask(self, mask: Any) -> NDArray[np.bool_]:
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+            raise TypeError(
+                f"reset_mask={mask!r}; allowed: a bool array of shape ({self.num_envs},)"
+            )
+        if mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(
+                f"reset_mask of shape {mask.shape}; allowed: ({self.num_envs},) with a True"
+            )
+        return mask
+
+    def _seed(self, games: NDArray[np.int64], seed: int | Sequence[int | None] | None) -> None:
+        """Seeds the games that are reset, as single environments with these seeds would."""
+        if isinstance(seed, (int, np.integer)):
+            self.games.seed(games, game_seeds(int(seed), self.num_envs)[games])
+        elif seed is not None:
+            if len(seed) != self.num_envs:
+                raise ValueError(f"seed: {len(seed)} seeds; allowed: {self.num_envs}")
+            for i in games.tolist():
+                if seed[i] is not None or not self._seeded:
+                    self.games.seed(np.array([i]), game_seeds(seed[i], 1))
+        elif not self._seeded:
+            self.games.seed(self._all, game_seeds(None, self.num_envs))
+        self._seeded = True
+
+    def _keep(self, games: NDArray[np.int64], written: Written) -> None:
+        self._observations = self._observations.copy()
+        self._observations[games] = written.observations[games]
+        self._masks = self._masks.copy()
+        self._masks[games] = written.masks[games]
+
+    def _masks_info(self, games: NDArray[np.int64]) -> dict[str, Any]:
+        present = np.zeros(self.num_envs, np.bool_)
+        present[games] = True
+        return {"action_mask": self._masks * present[:, None], "_action_mask": present}
+
+    def _hands_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
+        """Info on the hands that ended in the games flagged, as batched arrays with masks."""
+        games = np.flatnonzero(ended)
+        finals = self.games.finals[games]
+        info: dict[str, Any] = {}
+        for name, values in hand_infos(finals, self.games.rules.players).items():
+            blank = None if values.dtype == object else 0
+            info[name] = np.full((self.num_envs, *values.shape[1:]), blank, values.dtype)
+            info[name][games] = values
+            info[f"_{name}"] = ended.copy()
+        illegal = np.zeros(self.num_envs, np.bool_)
+        illegal[games] = forfeited(finals, self.games.seat)
+        if illegal.any():
+            info |= {"illegal_action": illegal, "_illegal_action": illegal.copy()}
+        return info

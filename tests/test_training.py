@@ -1,0 +1,169 @@
+"""train.py and what it leaves: resume after a kill goes on exactly, and errors are one line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+
+from agents import checkpoint
+from agents.config import PRESETS, TrainConfig
+from okgin_env import players
+from okgin_env.games import ask
+from okgin_env.kernel import batch
+from okgin_env.kernel.state import new_states
+from okgin_env.players.network import NetworkPlayer
+from okgin_env.rules import Rules
+
+ROOT = Path(__file__).parent.parent
+TINY = [
+    *("--preset", "smoke", "--steps", "6144", "--games", "32", "--rollout", "32", "--batch", "256"),
+    *("--imitate-moves", "3200", "--checkpoint-every", "1024", "--evaluation-hands", "20"),
+    *("--final-hands", "40", "--layers", "16", "--threads", "1"),
+]
+
+
+def _train(*args: str, **popen: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "train.py", *args]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300, **popen)  # pyright: ignore
+
+
+def _points(folder: Path) -> list[tuple[str, ...]]:
+    """The learning curve without its seconds."""
+    with (folder / "curve.csv").open() as file:
+        return [
+            (row["steps"], row["against"], row["points"], row["low"], row["high"])
+            for row in csv.DictReader(file)
+        ]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    done = _train(*TINY, "--out", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert "| agent | simple |" in done.stdout
+    return folder
+
+
+def test_run_folder_is_complete(run: Path) -> None:
+    for name in ("config.json", "commit.txt", "model.zip", "policy.safetensors", "curve.png"):
+        assert (run / name).stat().st_size > 0, name
+    assert list(run.glob("progress_*.csv"))
+    assert list(run.glob("events.out.tfevents*"))
+    content = json.loads((run / "evaluation.json").read_text())
+    assert [pair["b"] for pair in content["pairs"]] == ["simple", "knocker", "random"]
+    assert not [path for path in run.rglob("*partial*")]
+
+
+def test_killed_run_resumes_to_the_same_numbers(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "killed"
+    command = [sys.executable, "train.py", *TINY, "--out", str(folder)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    for _ in range(1200):  # until there is a checkpoint that is not the last
+        time.sleep(0.05)
+        newest = checkpoint.newest(folder / "checkpoints")
+        if newest is not None and int(newest.name) >= 2048:
+            break
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert int(checkpoint.newest(folder / "checkpoints").name) < 6144  # pyright: ignore
+    done = _train("--resume", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert "resumed at" in done.stdout
+    assert _points(folder) == _points(run)
+    ours, theirs = (NetworkPlayer.load(f / "policy.safetensors") for f in (folder, run))
+    for mine, other in zip(ours.weights, theirs.weights, strict=True):
+        assert np.array_equal(mine, other)
+
+
+def test_zip_and_safetensors_play_alike_and_as_torch(run: Path) -> None:
+    from sb3_contrib import MaskablePPO
+
+    rules = Rules.preset("classic")
+    states, games = new_states(500), np.arange(500)
+    record = rules.to_record()
+    batch.seed_games(states, games, games.astype(np.uint64))
+    batch.begin_games(states, games, record)
+    decisions = ask(states, games, rules, record, states["seat"].astype(np.int64), batch.HAND)
+    zipped = players.make(str(run / "model.zip"))
+    exported = players.make(str(run / "policy.safetensors"))
+    assert isinstance(zipped, NetworkPlayer)
+    assert isinstance(exported, NetworkPlayer)
+    model = MaskablePPO.load(run / "model.zip")  # our own file, so its pickled parts are ours
+    predicted, _ = model.predict(
+        decisions.observations, deterministic=True, action_masks=decisions.masks.astype(bool)
+    )
+    assert np.array_equal(zipped.act(decisions), predicted)
+    assert np.array_equal(exported.act(decisions), predicted)
+    with torch.no_grad():
+        x = torch.from_numpy(decisions.observations).float()
+        logits = model.policy.get_distribution(x).distribution.logits.numpy()
+    ours = exported.scores(decisions)
+    shifted = ours - ours.max(1, keepdims=True) - (logits - logits.max(1, keepdims=True))
+    assert np.abs(shifted).max() < 1e-5
+
+
+def test_strangers_zip_runs_no_code(run: Path, tmp_path: Path) -> None:
+    """A model file with a hostile pickle in it is refused, or read without running it."""
+    import pickle
+    import zipfile
+
+    class Hostile:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "owned"),)
+
+    path = tmp_path / "hostile.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("data", (zipfile.ZipFile(run / "model.zip")).read("data"))
+        archive.writestr("policy.pth", pickle.dumps(Hostile()))
+    with pytest.raises(ValueError, match=r"hostile\.zip' holds no readable policy"):
+        players.make(str(path))
+    assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--rules", "bridge"], "rules='bridge'; allowed: classic"),
+        (["--opponents", "nobody"], "player 'nobody'; allowed: random"),
+        (["--batch", "1000"], "batch=1000; allowed: a divisor"),
+        (["--resume", "no-such-run"], "resume='no-such-run'; allowed: the folder"),
+        (["--out", "tests"], "out='tests'; allowed: a new folder"),
+        (["--steps", "0"], "steps=0; allowed: 1 or more"),
+    ],
+)
+def test_bad_options_are_one_line(args: list[str], said: str) -> None:
+    done = _train(*args)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_full_disk_is_one_line(tmp_path: Path) -> None:
+    """Where nothing can be written the run ends with one line, before any work is lost."""
+    done = _train("--preset", "smoke", "--out", "/dev/full/run")
+    assert done.returncode == 2
+    assert "/dev/full" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_presets_and_json_round_trip() -> None:
+    for name, config in PRESETS.items():
+        assert config.preset == name
+        assert TrainConfig.from_json(config.to_json()) == config
+    with pytest.raises(ValueError, match="no configuration"):
+        TrainConfig.from_json('{"colour": "red"}')
