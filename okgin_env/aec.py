@@ -32,7 +32,7 @@ def env(**kwargs: Any) -> AECEnv[str, dict[str, Any], int | None]:
     return wrappers.OrderEnforcingWrapper(made)
 
 
-class raw_env(AECEnv[str, dict[str, Any], int | None]):  # noqa: N801 - PettingZoo's name
+class raw_env(AECEnv[str, dict[str, Any], int | None]):
     """The bare environment.
 
     Observations are `{"observation": (D,) int8, "action_mask": (108,) int8}`; the mask is zero for agents that are not to move.

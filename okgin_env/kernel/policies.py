@@ -6,6 +6,7 @@ from its seat's own random stream. A test runs each on the concealed record and 
 
 from __future__ import annotations
 
+from okgin_env.kernel.camper import camper_sheds, camper_takes, careful_sheds
 from okgin_env.kernel.jit import compiled, lowest, popcount
 from okgin_env.kernel.melds import (
     ONE,
@@ -26,7 +27,10 @@ RANDOM = 0
 NOVICE = 1
 SIMPLE = 2
 KNOCKER = 3
-POLICIES = ("random", "novice", "simple", "knocker")  # name of each policy id
+CAREFUL = 4
+CAMPER = 5
+HUNTER = 6
+POLICIES = ("random", "novice", "simple", "knocker", "careful", "camper", "hunter")  # by policy id
 
 
 @compiled
@@ -97,6 +101,8 @@ def _wants_top(s, policy, table):
         return seat_below(s, s.seat, 2) == 0
     if policy == SIMPLE:
         return melded(hand | bit(top)) & bit(top) != ZERO
+    if policy == CAMPER or policy == HUNTER:
+        return camper_takes(s, table)
     return least_discard(hand | bit(top), bit(top), table) < deadwood(hand)
 
 
@@ -114,13 +120,11 @@ def _highest(cards_mask):
 
 
 @compiled
-def _scripted_shed(s, rules, policy, table):
+def _scripted_shed(s, policy, table):
     """Discard or knock of novice, simple and knocker."""
     discard_table(s.hands[s.seat], table)
     free = s.hands[s.seat] & ~locked_mask(s)
     least = _least_discards(free, table)
-    if may_big_gin(s, rules) and rules.big_gin_bonus >= rules.gin_bonus:
-        return BIG_GIN
     if policy == NOVICE and table[lowest(least)] > 0:
         knocks = _knockable(s, free, table)
         return KNOCK + _pick(s, knocks) if knocks != ZERO else _pick(s, least)
@@ -141,7 +145,13 @@ def choose(s, rules, policy, table):
     if policy == RANDOM:
         return _random(s, rules, table)
     if s.phase == SHED:
-        return _scripted_shed(s, rules, policy, table)
+        if may_big_gin(s, rules) and rules.big_gin_bonus >= rules.gin_bonus:
+            return BIG_GIN
+        if policy == CAREFUL:
+            return careful_sheds(s, rules, table)
+        if policy >= CAMPER:
+            return camper_sheds(s, policy == CAMPER, table)
+        return _scripted_shed(s, policy, table)
     if _wants_top(s, policy, table):
         return DRAW_TOP
     return PASS if s.phase == OFFER else DRAW_STOCK

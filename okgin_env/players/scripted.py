@@ -17,6 +17,9 @@ DESCRIPTIONS = {
     "novice": "draws at random, discards for least deadwood, knocks at random",
     "simple": "takes what makes a meld, knocks as soon as it may: the field's yardstick",
     "knocker": "takes what lowers its deadwood, knocks as soon as it may",
+    "careful": "as knocker, but minds what it gives away and the score of the match",
+    "camper": "waits for gin after its third turn: the strongest public player",
+    "hunter": "as camper, but knocks with gin only",
 }
 
 

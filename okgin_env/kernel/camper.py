@@ -1,0 +1,256 @@
+"""The stronger scripted players: `camper`, its extreme `hunter`, and `careful`.
+
+`camper` waits: it knocks in its first three turns or with gin, never in between, and discards by what a card is worth to
+its own hand two draws on and how dangerous it is to give away.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from okgin_env.kernel.jit import compiled, lowest, popcount
+from okgin_env.kernel.melds import (
+    ONE,
+    PIPS,
+    RANK_ACE,
+    ZERO,
+    bit,
+    deadwood,
+    least_discard,
+    melded,
+)
+from okgin_env.kernel.play import locked_mask, top_card
+from okgin_env.kernel.rng import seat_below
+from okgin_env.layout import KNOCK, MAX_PLAYERS, N_CARDS, N_RANKS
+
+_ALL = np.uint64((1 << N_CARDS) - 1)
+EARLY_TURNS = 3  # in which camper knocks
+MOST_EARLY = 10  # deadwood it then knocks with at most
+N_HOPES = 7  # best draws that count
+HOPE_WEIGHT = 18.0
+HOPE_DECAY = 0.9  # a turn
+SLACK = 5  # pips and deadwood within which discards are weighed against each other
+
+
+@compiled
+def pile_mask(s):
+    """Mask of the cards in the discard pile."""
+    found = ZERO
+    for k in range(s.n_pile):
+        found |= bit(s.pile[k])
+    return found
+
+
+@compiled
+def theirs_mask(s, seat):
+    """Mask of the cards that the other seats are known to hold."""
+    found = ZERO
+    for p in range(MAX_PLAYERS):
+        if p != seat:
+            found |= s.known[p]
+    return found
+
+
+@compiled
+def unseen_mask(s, seat):
+    """Mask of the cards of which a seat does not know where they are."""
+    return _ALL & ~(s.hands[seat] | pile_mask(s) | theirs_mask(s, seat))
+
+
+@compiled
+def camper_takes(s, table):
+    """Takes the top card iff it is melded in the best arrangement and the deadwood drops."""
+    hand = s.hands[s.seat]
+    top = top_card(s)
+    own = deadwood(hand)
+    if deadwood(hand | bit(top)) >= own + PIPS[top]:
+        return False
+    return least_discard(hand | bit(top), bit(top), table) < own
+
+
+@compiled
+def hope(hand_mask, unseen, table):
+    """Mean of the `N_HOPES` smallest values, over the unseen cards, of the best deadwood after drawing one.
+
+    Args:
+        hand_mask: Ten cards.
+        unseen: Mask of the cards that may be drawn.
+        table: (52,) int16 work space.
+    """
+    own = deadwood(hand_mask)
+    without_one = least_discard(hand_mask, ZERO, table)  # of nine cards
+    counts = np.zeros(128, np.int16)  # how many draws lead to each deadwood
+    rest = unseen
+    while rest != ZERO:
+        card = lowest(rest)
+        rest &= rest - ONE
+        grown = hand_mask | bit(card)
+        if melded(grown) & bit(card) == ZERO:
+            best = min(own, without_one + PIPS[card])  # the card stays loose or goes again
+        else:
+            best = min(own, least_discard(grown, bit(card), table))
+        counts[best] += 1
+    total, n_left, n_used = 0, N_HOPES, 0
+    for value in range(128):
+        n = min(n_left, np.int64(counts[value]))
+        total += n * value
+        n_left -= n
+        n_used += n
+        if n_left == 0:
+            break
+    return total / n_used if n_used > 0 else float(own)
+
+
+@compiled
+def _has(cards_mask, suit, rank, beyond):
+    """Whether a set holds a card of a suit; `beyond` is the answer for ranks that do not exist."""
+    if rank < 0 or rank >= N_RANKS:
+        return beyond
+    return cards_mask & bit(N_RANKS * suit + rank) != ZERO
+
+
+@compiled
+def _run_danger(card, gone, theirs):
+    """How much a discard may help a run of theirs."""
+    suit, rank = card // N_RANKS, card % N_RANKS
+    gone_l1, gone_l2 = _has(gone, suit, rank - 1, True), _has(gone, suit, rank - 2, True)
+    gone_r1, gone_r2 = _has(gone, suit, rank + 1, True), _has(gone, suit, rank + 2, True)
+    if (gone_l1 and (gone_r1 or gone_r2)) or (gone_r1 and gone_l2):
+        danger = -10
+    else:
+        danger = -5 * (int(gone_l1) + int(gone_r1)) - 3 * (int(gone_l2) + int(gone_r2))
+    l1, l2 = _has(theirs, suit, rank - 1, False), _has(theirs, suit, rank - 2, False)
+    r1, r2 = _has(theirs, suit, rank + 1, False), _has(theirs, suit, rank + 2, False)
+    if (l1 and l2) or (l1 and r1) or (r1 and r2):
+        return danger + 20
+    return danger + 5 * (int(l1) + int(r1)) + 3 * (int(l2) + int(r2))
+
+
+@compiled
+def _rank_danger(card, gone, theirs):
+    """How much a discard may help a set of theirs."""
+    rank = RANK_ACE << np.uint64(card % N_RANKS)
+    n_gone = popcount((gone | bit(card)) & rank)
+    danger = 4
+    if n_gone >= 3:
+        danger = -10
+    elif n_gone == 2:
+        danger = -4
+    return danger + 20 if popcount(theirs & rank) >= 2 else danger
+
+
+@compiled
+def _candidates(hand_mask, free_mask, table):
+    """Discards that camper weighs: loose in a least-deadwood arrangement, high, and not too dear."""
+    whole = deadwood(hand_mask)
+    loose, highest, best = ZERO, 0, 1000
+    rest = free_mask
+    while rest != ZERO:
+        card = lowest(rest)
+        rest &= rest - ONE
+        best = min(best, np.int64(table[card]))
+        if table[card] + PIPS[card] == whole:
+            loose |= bit(card)
+    if loose == ZERO:
+        loose = free_mask
+    rest = loose
+    while rest != ZERO:
+        highest = max(highest, PIPS[lowest(rest)])
+        rest &= rest - ONE
+    kept = ZERO
+    rest = loose
+    while rest != ZERO:
+        card = lowest(rest)
+        rest &= rest - ONE
+        if PIPS[card] >= highest - SLACK and table[card] <= best + SLACK:
+            kept |= bit(card)
+    return kept if kept != ZERO else free_mask
+
+
+@compiled
+def camper_sheds(s, early_knocks, table):
+    """Discard or knock of `camper` (with early knocks) and `hunter` (without).
+
+    Args:
+        s: Game record in the discard phase.
+        early_knocks: Whether to knock in the first turns.
+        table: (52,) int16 work space.
+    """
+    hand = s.hands[s.seat]
+    free = hand & ~locked_mask(s)
+    best = least_discard(hand, locked_mask(s), table)
+    turn = np.int64(s.n_sheds[s.seat]) + 1
+    if best == 0 or (early_knocks and turn <= EARLY_TURNS and best <= min(MOST_EARLY, s.limit)):
+        rest = free
+        while np.int64(table[lowest(rest)]) != best:
+            rest &= rest - ONE
+        return KNOCK + lowest(rest)
+    rest = _candidates(hand, free, table)
+    theirs = theirs_mask(s, s.seat)
+    gone = hand | pile_mask(s)
+    unseen = unseen_mask(s, s.seat)
+    weight = HOPE_WEIGHT * HOPE_DECAY ** (turn - 1)
+    chosen, lowest_score, n_equal = lowest(rest), np.inf, 0
+    work = np.empty(N_CARDS, np.int16)
+    while rest != ZERO:
+        card = lowest(rest)
+        rest &= rest - ONE
+        danger = _run_danger(card, gone, theirs) + _rank_danger(card, gone, theirs)
+        score = table[card] + weight * hope(hand ^ bit(card), unseen, work) + danger
+        if score < lowest_score:
+            chosen, lowest_score, n_equal = card, score, 1
+        elif score == lowest_score:
+            n_equal += 1
+            if seat_below(s, s.seat, n_equal) == 0:
+                chosen = card
+    return chosen
+
+
+@compiled
+def _careful_danger(s, card, theirs, unseen):
+    """Danger of a discard: 2 for each neighbour known to be theirs, 1 unseen, -2 if they gave it up."""
+    refused = ZERO
+    for p in range(MAX_PLAYERS):
+        if p != s.seat:
+            refused |= s.discards[p] | s.declined[p]
+    suit, rank = card // N_RANKS, card % N_RANKS
+    near = (RANK_ACE << np.uint64(rank)) & ~bit(card)
+    for step in range(-2, 3):
+        if step != 0 and 0 <= rank + step < N_RANKS:
+            near |= bit(N_RANKS * suit + rank + step)
+    known = near & theirs
+    return 2 * popcount(known) + popcount(near & unseen) - 2 * popcount(near & refused & ~known)
+
+
+@compiled
+def careful_sheds(s, rules, table):
+    """Discard or knock of `careful`: least deadwood, then least danger, then most pips."""
+    hand = s.hands[s.seat]
+    best = least_discard(hand, locked_mask(s), table)
+    theirs, unseen = theirs_mask(s, s.seat), unseen_mask(s, s.seat)
+    chosen, least_danger = -1, 0
+    rest = hand & ~locked_mask(s)
+    while rest != ZERO:
+        card = lowest(rest)
+        rest &= rest - ONE
+        if table[card] != best:
+            continue
+        danger = _careful_danger(s, card, theirs, unseen)
+        first = chosen < 0 or danger < least_danger
+        if first or (danger == least_danger and PIPS[card] > PIPS[chosen]):
+            chosen, least_danger = card, danger
+    return KNOCK + chosen if best <= _careful_limit(s, rules) else chosen
+
+
+@compiled
+def _careful_limit(s, rules):
+    """The deadwood `careful` knocks with: 4, more when it leads the match, less when it trails."""
+    own, theirs = np.int64(s.scores[s.seat]), 0
+    for p in range(rules.players):
+        if p != s.seat:
+            theirs = max(theirs, np.int64(s.scores[p]))
+    if rules.target == 0:
+        return min(4, np.int64(s.limit))
+    to_go = max(1, rules.target - max(own, theirs))
+    wanted = 4 + int(np.floor(40 * (own - theirs) / to_go))
+    return min(np.int64(s.limit), max(0, wanted))
