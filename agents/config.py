@@ -38,13 +38,13 @@ class TrainConfig:
     """An episode is a "hand" or a "match"."""
     reward: str = "points"
     """"points", "win", or (with match episodes) "match"."""
-    opponents: tuple[str, ...] = ("simple", "knocker")
+    opponents: tuple[str, ...] = ("simple", "knocker", "camper")
     """Whom to train against, each in an equal share of the games."""
-    imitate: str = "knocker"
+    imitate: str = "camper"
     """Scripted player whose moves are copied before training; "none": learn from nothing."""
-    imitate_moves: int = 400_000
+    imitate_moves: int = 600_000
     """How many of its moves."""
-    steps: int = 8_000_000
+    steps: int = 5_000_000
     """Decisions of the learner in all."""
     games: int = 512
     """Games played at once."""
@@ -54,7 +54,7 @@ class TrainConfig:
     """Minibatch size; must divide games * rollout."""
     epochs: int = 2
     """Passes over each rollout."""
-    learning_rate: float = 7e-4
+    learning_rate: float = 4e-4
     """At the start; it falls linearly to zero."""
     entropy: float = 0.005
     """Entropy bonus."""
@@ -78,10 +78,16 @@ class TrainConfig:
     """Hands of each evaluation during training, against every opponent in `ladder`."""
     final_hands: int = 20_000
     """Hands against each player in the table at the end."""
-    ladder: tuple[str, ...] = ("simple", "knocker", "random")
+    ladder: tuple[str, ...] = ("simple", "knocker", "camper", "random")
     """Whom the agent is evaluated against."""
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Checks every option.
+
+        Raises:
+            ValueError: An option out of its range, by name, value and what is allowed.
+            FileNotFoundError: A model file that is missing.
+        """
         _check_among("rules", self.rules, RULES)
         _check_among("episode", self.episode, EPISODES)
         _check_among("reward", self.reward, REWARDS)

@@ -51,6 +51,7 @@ def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]
         OSError: The folder cannot be written.
     """
     console = console or Console()
+    config.check()
     folder = _resumable(config.resume) if config.resume else _new_folder(config)
     if config.resume:
         config = TrainConfig.from_json((folder / "config.json").read_text())

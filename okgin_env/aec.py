@@ -24,7 +24,7 @@ from okgin_env.view import SeatView
 _ONE = np.zeros(1, np.int64)
 
 
-def env(**kwargs: Any) -> AECEnv[str, dict[str, Any], int | None]:
+def env(**kwargs: Any) -> AECEnv[str, dict[str, Any], Any]:
     """The environment in PettingZoo's usual wrappers; the arguments are those of `raw_env`."""
     made: Any = raw_env(**kwargs)
     made = wrappers.TerminateIllegalWrapper(made, illegal_reward=-1)
@@ -32,7 +32,7 @@ def env(**kwargs: Any) -> AECEnv[str, dict[str, Any], int | None]:
     return wrappers.OrderEnforcingWrapper(made)
 
 
-class raw_env(AECEnv[str, dict[str, Any], int | None]):
+class raw_env(AECEnv[str, dict[str, Any], Any]):
     """The bare environment.
 
     Observations are `{"observation": (D,) int8, "action_mask": (108,) int8}`; the mask is zero for agents that are not to move.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from okgin_env.games import Games, OpponentLike
 from okgin_env.info import hand_info
+from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
@@ -137,6 +138,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         self.render_mode = render_mode
         self._illegal = illegal
         self._seeded = False
+        self._n_hands = 0  # of the match, that `info` has told of
         self._mask = np.ones(N_ACTIONS, np.int8)
         self._action = np.zeros(1, np.int64)
         self.observation_space = spaces.Box(0, 1, (self.games.layout.size,), np.int8)
@@ -164,6 +166,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
             self._seeded = True
         written = self.games.reset(_ONE, options)
         self._mask = written.masks[0]
+        self._n_hands = self.games.states["n_hands"][0]
         return written.observations[0], {"action_mask": self._mask.copy()}
 
     def step(
@@ -184,14 +187,15 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         if self._illegal == "raise" and not (0 <= chosen < N_ACTIONS and self._mask[chosen]):
             legal = np.flatnonzero(self._mask).tolist()
             raise ValueError(f"action={action!r} is illegal here; allowed: {legal}")
-        self._action[0] = chosen
-        before = self.games.states["n_hands"][0]
-        observations, masks, rewards, dones, _ = self.games.step(self._action, _ONE, False)
+        self._action[0] = chosen if 0 <= chosen < N_ACTIONS else N_ACTIONS
+        games = self.games
+        observations, masks, rewards, dones, _ = games.step(self._action, _ONE, False)
         self._mask = masks[0]
-        info: dict[str, Any] = {"action_mask": masks[0].copy()}
+        info: dict[str, Any] = {"action_mask": self._mask.copy()}
         terminated = bool(dones[0])
-        if terminated or self.games.states["n_hands"][0] != before:
-            info |= hand_info(self.games.finals, 0, self.rules.players, self.games.seat)
+        if terminated or (games.episode == MATCH and games.states["n_hands"][0] != self._n_hands):
+            info |= hand_info(games.finals, 0, self.rules.players, games.seat)
+            self._n_hands = games.states["n_hands"][0]
         return observations[0], float(rewards[0]), terminated, False, info
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -105,7 +105,8 @@ class Games:
         self._rules = as_records(self.rules.to_record())
         self._all = np.arange(n_games)
         self._seats = np.full(n_games, seat)
-        self._no_action = np.full(n_games, -1)
+        self._no_action = np.full(n_games, batch.NO_ACTION)
+        self._no_finals = np.empty((1, self.layout.size), np.int8)
         self._policies = np.full((n_games, MAX_PLAYERS), EXTERNAL, np.int8)
         self._outside: list[tuple[int, int, Player]] = []  # table, seat, player
         for t, opponents in enumerate(tables):
@@ -158,7 +159,7 @@ class Games:
             decks = np.tile(deck, (len(games), 1))
             batch.deal_games(self.states, games, self._rules, decks, np.full(len(games), dealer))
         before = self.states["deck"][games].copy() if given is not None else None
-        written = written or self._blank()
+        written = written or self._blank(False)
         self._advance(self._no_action, games, False, False, written)
         hand = self.episode == batch.HAND  # in a match the next hand is dealt
         if hand and before is not None and (self.states["deck"][games] != before).any():
@@ -171,18 +172,14 @@ class Games:
         """Takes the learners' actions and plays on to their next decisions.
 
         Args:
-            actions: (N,) action ids; only those of `games` are read. What is no action is illegal.
+            actions: (N,) int64 action ids; only those of `games` are read. Any other number is illegal.
             games: (M,) indices of the games to step.
             autoreset: Whether to start a new episode where one is over.
 
         Returns:
-            Fresh arrays; rows of games that were not stepped are zero.
+            Fresh arrays; rows of games that were not stepped hold anything, but no done.
         """
-        written = self._blank()
-        # Any number that is no action becomes one that is never legal; -1 would mean "play on".
-        legal_ids = (actions >= 0) & (actions < N_ACTIONS)
-        if not legal_ids.all():
-            actions = np.where(legal_ids, actions, N_ACTIONS)
+        written = self._blank(autoreset)
         self._advance(actions, games, True, autoreset, written)
         return written
 
@@ -205,14 +202,14 @@ class Games:
 
     # --- one pass -----------------------------------------------------------------------------------
 
-    def _blank(self) -> Written:
+    def _blank(self, autoreset: bool) -> Written:
         n, d = self.n_games, self.layout.size
         return Written(
-            np.zeros((n, d), np.int8),
-            np.zeros((n, N_ACTIONS), np.int8),
+            np.empty((n, d), np.int8),
+            np.empty((n, N_ACTIONS), np.int8),
             np.zeros(n),
             np.zeros(n, np.bool_),
-            np.zeros((n, d), np.int8),
+            np.empty((n, d), np.int8) if autoreset else self._no_finals,
         )
 
     def _advance(
@@ -233,7 +230,7 @@ class Games:
             ]
             if len(waiting) == 0:
                 return
-            answers = np.full(self.n_games, -1)
+            answers = np.full(self.n_games, batch.NO_ACTION)
             seats = self.states["seat"][waiting]
             for table, at, player in self._outside:
                 asked = waiting[(seats == at) & (self._table[waiting] == table)]

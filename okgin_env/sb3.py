@@ -98,7 +98,7 @@ class OklahomaGinVecEnv(VecEnv):
 
     def step_async(self, actions: NDArray[np.integer[Any]]) -> None:
         """Takes (N,) action ids for `step_wait`."""
-        self._actions = np.asarray(actions, np.int64)
+        self._actions = np.maximum(actions, -1, dtype=np.int64)
 
     def step_wait(self) -> VecEnvStepReturn:
         """Steps all games.

@@ -138,7 +138,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         stepped = np.flatnonzero(~self._ended) if mode == AutoresetMode.NEXT_STEP else self._all
         hands_before = self.games.states["n_hands"].copy()
         same_step = mode == AutoresetMode.SAME_STEP
-        written = self.games.step(taken.astype(np.int64), stepped, same_step)
+        written = self.games.step(np.maximum(taken, -1, dtype=np.int64), stepped, same_step)
         if len(stepped) < self.num_envs:
             self.games.reset(np.flatnonzero(self._ended), None, written)
         dones = written.dones

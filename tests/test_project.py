@@ -114,7 +114,8 @@ def test_stale_compiled_code_is_never_served(tmp_path: Path) -> None:
     head = "from okgin_env.kernel.jit import compiled\n"
     callee = package / "kernel" / "callee.py"
     (package / "kernel" / "caller.py").write_text(
-        head + "from okgin_env.kernel.callee import f\n\n@compiled\ndef g(x):\n    return f(x) + 1\n"
+        head
+        + "from okgin_env.kernel.callee import f\n\n@compiled\ndef g(x):\n    return f(x) + 1\n"
     )
     env = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     env.pop("NUMBA_DISABLE_JIT", None)

@@ -18,6 +18,7 @@ pytest.importorskip("sb3_contrib")
 
 import torch
 
+import train
 from agents import checkpoint
 from agents.config import PRESETS, TrainConfig
 from okgin_env import players
@@ -64,7 +65,7 @@ def test_run_folder_is_complete(run: Path) -> None:
     assert list(run.glob("progress_*.csv"))
     assert list(run.glob("events.out.tfevents*"))
     content = json.loads((run / "evaluation.json").read_text())
-    assert [pair["b"] for pair in content["pairs"]] == ["simple", "knocker", "random"]
+    assert [pair["b"] for pair in content["pairs"]] == ["simple", "knocker", "camper", "random"]
     assert not [path for path in run.rglob("*partial*")]
 
 
@@ -145,11 +146,14 @@ def test_strangers_zip_runs_no_code(run: Path, tmp_path: Path) -> None:
         (["--steps", "0"], "steps=0; allowed: 1 or more"),
     ],
 )
-def test_bad_options_are_one_line(args: list[str], said: str) -> None:
-    done = _train(*args)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+def test_bad_options_are_one_line(
+    args: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert train.main(args) == 2
+    complaint = capsys.readouterr().err
+    assert said in complaint
+    assert len(complaint.strip().splitlines()) == 1
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")

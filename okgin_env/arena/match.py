@@ -167,7 +167,7 @@ def _play_chunk(
         np.zeros(1, np.bool_),
         np.zeros((1, size), np.int8),
     )
-    actions = np.full(n_games, -1)
+    actions = np.full(n_games, batch.NO_ACTION)
     nobody = np.full(n_games, batch.NOBODY)
     waiting = games
     while len(waiting):

@@ -27,6 +27,7 @@ from okgin_env.layout import ILLEGAL, MAX_MATCH_HANDS, N_CARDS, OVER
 HAND = 0  # an episode is one hand
 MATCH = 1  # an episode is a match
 NOBODY = -1  # in place of a learner's seat: every seat is a player's
+NO_ACTION = np.iinfo(np.int64).min  # in place of an action: the game is only played on
 
 
 @compiled
@@ -113,7 +114,7 @@ def step_games(
         rules: (1,) `RULES_DTYPE`.
         policies: (N, 4) int8, policy id of each seat, EXTERNAL for outside ones.
         seats: (N,) int64, the learner's seat, or NOBODY.
-        actions: (N,) int64, action ids; -1: none is taken, the game is only played on.
+        actions: (N,) int64, action ids (any other number is an illegal action), or NO_ACTION.
         episode: HAND or MATCH.
         kind: Reward kind.
         pay: False after a reset, which can report neither a reward nor an end: rewards wait for the next step,
@@ -133,7 +134,7 @@ def step_games(
         s = states[i]
         seat = seats[i]
         keep = pay and not dones[i]
-        if actions[i] >= 0 and s.phase != OVER:
+        if actions[i] != NO_ACTION and s.phase != OVER:
             step(s, r, actions[i])
             _close_hand(states, finals, i, r, seat, episode, kind, keep)
         _run(states, finals, i, r, policies[i], seat, episode, kind, keep, table)
