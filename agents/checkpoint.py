@@ -7,6 +7,7 @@ ones. It holds numbers only: torch tensors (read with PyTorch's weights-only loa
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections import deque
@@ -38,11 +39,11 @@ def save(model: MaskablePPO, env: OklahomaGinVecEnv, monitor: VecMonitor, folder
         "policy": model.policy.state_dict(),
         "optimizer": model.policy.optimizer.state_dict(),
     }
-    torch.save(weights, partial / "weights.pt")
+    packed = io.BytesIO()  # torch's own writer does not say that a disk is full
+    torch.save(weights, packed)
     name, keys, position, has_gauss, gauss = np.random.get_state()  # noqa: NPY002 - SB3 draws from it
     assert name == "MT19937"
-    np.savez(
-        partial / "state.npz",
+    state: dict[str, Any] = dict(
         states=env.games.states.view(np.uint8),
         finals=env.games.finals.view(np.uint8),
         masks=env.action_masks(),
@@ -57,7 +58,13 @@ def save(model: MaskablePPO, env: OklahomaGinVecEnv, monitor: VecMonitor, folder
     )
     recent = [[float(e["r"]), int(e["l"])] for e in model.ep_info_buffer or ()]
     numbers = {"steps": steps, "updates": model._n_updates, "recent": recent}
-    (partial / "numbers.json").write_text(json.dumps(numbers))
+    try:
+        (partial / "weights.pt").write_bytes(packed.getvalue())
+        np.savez(partial / "state.npz", **state)
+        (partial / "numbers.json").write_text(json.dumps(numbers))
+    except OSError:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
     shutil.rmtree(final, ignore_errors=True)
     partial.rename(final)
     for old in sorted(folder.glob("[0-9]*"))[:-KEPT]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+
+from okgin_env.files import write_bytes
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # fit for colour-blind eyes
 
@@ -38,6 +40,6 @@ def draw_curve(curve: Sequence[dict[str, Any]], path: Path) -> None:
     axes.set_ylabel("points a hand, 95 % band")
     axes.legend(title="playing its best action against", frameon=False)
     axes.grid(alpha=0.25)
-    partial = path.with_name(f".{path.name}.partial")
-    figure.savefig(partial, format="png", dpi=150)
-    os.replace(partial, path)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=150)
+    write_bytes(path, picture.getvalue())

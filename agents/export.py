@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 from safetensors.numpy import save
 from stable_baselines3.common.policies import BasePolicy
 
+from okgin_env.files import write_bytes
 from okgin_env.players.network import FORMAT, NetworkPlayer
 
 
@@ -46,6 +46,4 @@ def export(policy: BasePolicy, path: Path, metadata: Mapping[str, str]) -> None:
     content = save(
         policy_tensors(policy), metadata={"format": FORMAT, "activation": "relu", **metadata}
     )
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(content)
-    os.replace(partial, path)
+    write_bytes(path, content)

@@ -28,8 +28,8 @@ from agents.imitate import imitate
 from okgin_env import Rules, __version__, players
 from okgin_env.arena import evaluate
 from okgin_env.arena.match import play
-from okgin_env.arena.report import write_text
 from okgin_env.arena.statistics import clustered_mean
+from okgin_env.files import write_bytes, write_text
 from okgin_env.sb3 import OklahomaGinVecEnv
 
 CURVE_COLUMNS: tuple[str, ...] = ("steps", "seconds", "against", "points", "low", "high")
@@ -58,9 +58,12 @@ def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]
     else:
         write_text(folder / "config.json", config.to_json())
         write_text(folder / "commit.txt", f"okgin_env {__version__}, commit {commit()}\n")
-    run = _Run(config, folder, console)
-    run.train()
-    return run.finish()
+    try:
+        run = _Run(config, folder, console)
+        run.train()
+        return run.finish()
+    except OSError as error:
+        raise OSError(f"{error}; once that is mended, go on with --resume {folder}") from error
 
 
 def _new_folder(config: TrainConfig) -> Path:
@@ -178,7 +181,9 @@ class _Run:
 
     def finish(self) -> dict[str, Any]:
         """Writes the model and the picture, evaluates, and prints the table."""
-        self.model.save(self.folder / "model.zip")
+        zipped = io.BytesIO()
+        self.model.save(zipped)
+        write_bytes(self.folder / "model.zip", zipped.getvalue())
         metadata = {
             "rules": self.rules.label,
             "steps": str(self.model.num_timesteps),

@@ -111,6 +111,17 @@ def paired_ratio(above: Figure | None, below: Figure | None) -> list[float]:
     return [a / b for a, b in zip(above.samples, below.samples, strict=True)]
 
 
+def allowed_cores() -> set[int]:
+    """The cores this process may use; empty where the system does not say."""
+    return set(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else set()
+
+
+def use_cores(cores: set[int]) -> None:
+    """Binds this process (and what it starts) to the given cores, where the system can."""
+    if cores and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, cores)
+
+
 def use_one_core(core: int | None) -> int | None:
     """Binds this process (and what it starts) to one core.
 
@@ -123,13 +134,15 @@ def use_one_core(core: int | None) -> int | None:
     Raises:
         ValueError: A core this process may not use.
     """
-    if not hasattr(os, "sched_setaffinity"):
-        return None
-    allowed = sorted(os.sched_getaffinity(0))
+    allowed = allowed_cores()
     if core is not None and core not in allowed:
-        raise ValueError(f"core={core}; allowed: {', '.join(map(str, allowed))}")
-    chosen = allowed[-1] if core is None else core
-    os.sched_setaffinity(0, {chosen})
+        raise ValueError(
+            f"--core {core}; allowed: {', '.join(map(str, sorted(allowed))) or 'none'}"
+        )
+    if not allowed:
+        return None
+    chosen = max(allowed) if core is None else core
+    use_cores({chosen})
     return chosen
 
 

@@ -9,14 +9,13 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(
-    0, str(Path(__file__).resolve().parents[1])
-)  # the checkout, when nothing is installed
+# The checkout goes first, installed or not.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import measure
 from benchmarks.measure import Contestant, Figure
@@ -26,6 +25,9 @@ PARTS = ("kernel", "gym", "peers", "train", "start")
 RATIOS: Mapping[str, tuple[str, str, float | None, str]] = {
     "kernel_vs_openspiel_cpp": (
         "kernel_random_per_s", "openspiel_cpp_per_s", 60, "kernel / OpenSpiel C++, random decisions"),
+    "kernel_bare_vs_openspiel_cpp": (
+        "kernel_bare_per_s", "openspiel_cpp_per_s", None,
+        "the same, both with legal actions only"),
     "kernel_vs_rlcard": (
         "kernel_random_per_s", "rlcard_per_s", 250, "kernel / RLCard, random decisions"),
     "scripted_vs_openspiel_cpp": (
@@ -87,9 +89,11 @@ def main(argv: list[str] | None = None) -> int:
     try:
         only = _parts(options.only)
         _check_writable(options.json)
-        core = measure.use_one_core(options.core) if options.train_threads == 1 else None
+        _check_preset(options.train_preset, only)
+        allowed = measure.allowed_cores()
+        core = measure.use_one_core(options.core)
         began = time.time()
-        figures, notes = _measure(options, only)
+        figures, notes = _measure(options, only, allowed)
     except ValueError as error:
         print(f"throughput.py: {error}", file=sys.stderr)
         return 2
@@ -129,8 +133,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--train-preset", default="quick", metavar="NAME",
         help="preset of train.py for the training figures (default quick)")  # fmt: skip
     add("--train-threads", type=_positive, default=1, metavar="N",
-        help="threads for the training figures; above 1 the process is not bound to a core, and "
-        "--clock wall is the one to read (default 1)")  # fmt: skip
+        help="threads for the training figures (default 1); with more than one they are timed by "
+        "the wall clock and may use all cores")  # fmt: skip
     add("--quiet", action="store_true", help="no progress bar")
     return parser
 
@@ -152,26 +156,45 @@ def _parts(text: str) -> list[str]:
 
 def _check_writable(path: Path | None) -> None:
     """Says so before minutes of measuring, not after."""
-    if path is not None and not path.resolve().parent.is_dir():
+    if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
         raise ValueError(f"--json {path}; allowed: a file in a folder that exists")
 
 
-def _measure(options: argparse.Namespace, only: list[str]) -> tuple[dict[str, Figure], list[str]]:
+def _check_preset(name: str, only: list[str]) -> None:
+    if "train" not in only:
+        return
+    from agents.config import PRESETS
+
+    if name not in PRESETS:
+        raise ValueError(f"--train-preset {name}; allowed: {', '.join(PRESETS)}")
+
+
+def _measure(
+    options: argparse.Namespace, only: list[str], allowed: set[int]
+) -> tuple[dict[str, Figure], list[str]]:
     """Builds all contestants and measures them, part by part; also says what was left out."""
     notes: list[str] = []
     repeats = min(options.repeats, 3) if options.quick else options.repeats
     seconds = 0.1 if options.quick else 0.4
     players = _players(options, only, notes)
-    learners = _learners(options, notes) if "train" in only else []
-    starts = (1, 2) if options.quick else (2, 2)
-    n_starts = starts[0] * (1 + starts[1]) if "start" in only else 0
-    total = (len(players) + len(learners)) * (repeats + 1) + n_starts
+    n_cold, n_warm = 1 if options.quick else 2, 2
+    total = len(players) * (repeats + 1)
+    total += n_cold * (1 + n_warm) * ("start" in only) + 2 * (repeats + 1) * ("train" in only)
     figures: dict[str, Figure] = {}
     with measure.progress(total, options.quiet) as tick:
         figures |= measure.race(players, repeats, seconds, options.clock, tick)
-        figures |= measure.race(learners, repeats, seconds, options.clock, tick)
         if "start" in only:
-            figures |= _starts(*starts, tick)
+            from benchmarks import start
+
+            figures |= start.measure(n_cold, n_warm, tick)
+        if "train" in only:
+            clock = options.clock
+            if (
+                options.train_threads > 1
+            ):  # threads take over the binding of the one that starts them
+                measure.use_cores(allowed)
+                clock = "wall"
+            figures |= measure.race(_learners(options, notes), repeats, seconds, clock, tick)
     return figures, notes
 
 
@@ -204,12 +227,6 @@ def _learners(options: argparse.Namespace, notes: list[str]) -> list[Contestant]
         notes.append(f"training left out ({error}); pip install 'okgin-env[train]'")
         return []
     return training.contestants(options.train_preset, options.train_threads, options.quick)
-
-
-def _starts(cold: int, warm_each: int, tick: Callable[[str], None]) -> dict[str, Figure]:
-    from benchmarks import start
-
-    return start.measure(cold, warm_each, tick)
 
 
 # --- results --------------------------------------------------------------------------------------

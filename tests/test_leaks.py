@@ -43,7 +43,7 @@ from okgin_env.view import SeatView
 
 ONE = np.zeros(1, np.int64)
 ALL_CARDS = (1 << N_CARDS) - 1
-N_HANDS = 4 if PLAIN else 22
+N_HANDS = 4 if PLAIN else 16
 TABLES = [
     Rules.preset("classic"),
     Rules.preset("french", 3),

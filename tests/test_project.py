@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 ORDER = [  # imports go from later rows to earlier ones only
-    {"okgin_env.layout"},
+    {"okgin_env.layout", "okgin_env.files"},
     {"okgin_env.cards", "okgin_env.rules"},
     {"okgin_env"},
     {"okgin_env.kernel"},

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ import numpy as np
 
 from okgin_env.arena.match import Results
 from okgin_env.arena.statistics import bradley_terry, clustered_mean
+from okgin_env.files import write_text
 from okgin_env.layout import ENDINGS
 
 SHARES = ("knock", "gin", "undercut", "void")
@@ -125,22 +124,6 @@ def _endings(by: dict[str, float]) -> str:
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Writes JSON whole or not at all; what is not a number becomes null."""
     write_text(path, json.dumps(_plain(content), indent=1, allow_nan=False) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a text file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _plain(value: Any) -> Any:
