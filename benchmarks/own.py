@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
 
 import gymnasium as gym
 import numba
@@ -16,15 +15,15 @@ from benchmarks.measure import Contestant
 from okgin_env.kernel import batch, melds
 from okgin_env.kernel.observe import observe
 from okgin_env.kernel.play import legal, step
-from okgin_env.kernel.policies import POLICIES
+from okgin_env.kernel.policies import POLICIES, choose
 from okgin_env.kernel.rng import seat_below
 from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import MAX_PLAYERS, N_ACTIONS, N_CARDS, OVER, layout
+from okgin_env.layout import ILLEGAL, N_ACTIONS, N_CARDS, OVER, layout
 from okgin_env.rules import Rules
 
 SEED = 7
 _DECISIONS = 20_000  # of one piece of the random loop
-_GAMES = 1024  # hands of one piece of scripted play
+_SCRIPTED = 1000  # hands of one piece of scripted play
 _HANDS = 4096  # card sets of one kind for deadwood
 
 
@@ -57,6 +56,31 @@ def _random_play(states, rules, observation, mask, n_decisions, bare):
 
 
 @numba.njit(nogil=True)
+def _scripted_play(states, rules, policy, n_hands):
+    """Deals hands and plays them to their ends with one policy in every seat.
+
+    Args:
+        states: (1,) `STATE`, seeded.
+        rules: (1,) `RULES_DTYPE`.
+        policy: Policy id.
+        n_hands: How many to play.
+
+    Returns:
+        Decisions of all seats, and hands that an illegal action ended.
+    """
+    table = np.empty(N_CARDS, np.int16)
+    s, r = states[0], rules[0]
+    n_decisions, n_illegal = 0, 0
+    for _ in range(n_hands):
+        batch.begin(s, r)
+        while s.phase != OVER:
+            step(s, r, choose(s, r, policy, table))
+            n_decisions += 1
+        n_illegal += s.ending == ILLEGAL
+    return n_decisions, n_illegal
+
+
+@numba.njit(nogil=True)
 def _sum_deadwood(hands):
     """Sum of the exact deadwood of (N,) uint64 card sets."""
     total = 0
@@ -84,22 +108,20 @@ def random_kernel(rules: str, bare: bool = False) -> Contestant:
 
 
 def scripted_hands(rules: str, policy: str = "simple") -> Contestant:
-    """Whole hands with a scripted player in every seat."""
-    states, finals = _dealt(_GAMES, rules), new_states(_GAMES)
-    games = np.arange(_GAMES)
+    """Whole hands with a scripted player in every seat.
+
+    Raises:
+        RuntimeError: (When played) hands that are no hands; their speed would mean nothing.
+    """
+    states = _dealt(1, rules)
     record = as_records(Rules.preset(rules).to_record())
-    policies = np.full((_GAMES, MAX_PLAYERS), POLICIES.index(policy), np.int8)
-    seats = np.full(_GAMES, batch.NOBODY)
-    actions = np.full(_GAMES, -1)
-    written = _blank(_GAMES)
+    policy_id = POLICIES.index(policy)
 
     def play() -> int:
-        batch.begin_games(states, games, record)
-        batch.step_games(
-            states, finals, games, record, policies, seats, actions, batch.HAND, 0, True, False,
-            *written,
-        )  # fmt: skip
-        return _GAMES
+        n_decisions, n_illegal = _scripted_play(states, record, policy_id, _SCRIPTED)
+        if n_illegal or n_decisions < 10 * _SCRIPTED:
+            raise RuntimeError(f"{_SCRIPTED} hands: {n_decisions} decisions, {n_illegal} illegal")
+        return _SCRIPTED
 
     label = f"kernel, whole hands, {policy} against {policy}"
     return Contestant(key="scripted_hands_per_s", label=label, play=play)
@@ -183,17 +205,6 @@ def _dealt(n_games: int, rules: str) -> NDArray[np.void]:
     batch.seed_games(states, games, (games + SEED).astype(np.uint64))
     batch.begin_games(states, games, as_records(Rules.preset(rules).to_record()))
     return states
-
-
-def _blank(n_games: int) -> tuple[NDArray[Any], ...]:
-    size = layout(2).size
-    return (
-        np.zeros((n_games, size), np.int8),
-        np.zeros((n_games, N_ACTIONS), np.int8),
-        np.zeros(n_games),
-        np.zeros(n_games, np.bool_),
-        np.zeros((n_games, size), np.int8),
-    )
 
 
 def _hands(n_cards: int, rich: bool) -> NDArray[np.uint64]:

@@ -162,6 +162,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
             self._reward,
             True,
             False,
+            False,
             *self._unused,
         )
         if int(self._states["n_hands"][0]) != n_hands:

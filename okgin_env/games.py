@@ -6,7 +6,7 @@ the same game everywhere. Scripted players run inside the kernel; other players 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -65,6 +65,7 @@ class Games:
         rules: The rules of all tables.
         states: (N,) `STATE`, the games.
         finals: (N,) `STATE`, of each game the last hand that ended, as it ended.
+        recorder: If set, called with every hand that ends, as a (1,) `STATE` array that it must copy to keep.
     """
 
     def __init__(
@@ -117,6 +118,7 @@ class Games:
                 if policy == EXTERNAL:
                     self._outside.append((t, at, player))
         self._threads = min(threads, max(1, n_games // _MIN_PER_THREAD))
+        self.recorder: Callable[[NDArray[np.void]], None] | None = None
         self._pool: ThreadPoolExecutor | None = None
 
     # --- episodes ---------------------------------------------------------------------------------
@@ -248,30 +250,53 @@ class Games:
         autoreset: bool,
         written: Written,
     ) -> None:
+        """Steps games in the kernel; with a recorder, stops for it after every hand."""
+        if self.recorder is None:
+            self._call(actions, games, pay, autoreset, False, written)
+            return
+        while len(games):
+            dones = written.dones.copy()
+            self._call(actions, games, pay, autoreset, True, written)
+            for i in games[written.dones[games] & ~dones[games]].tolist():
+                self.recorder(self.finals[i : i + 1])
+            paused = np.zeros(len(games), np.bool_)
+            batch.paused_games(self.states, games, self._seats, self.episode, paused)
+            games = games[paused]
+            for i in games.tolist():
+                self.recorder(self.states[i : i + 1])
+            batch.next_games(self.states, games, self._rules)
+            actions = self._no_action
+
+    def _call(
+        self,
+        actions: NDArray[np.int64],
+        games: NDArray[np.int64],
+        pay: bool,
+        autoreset: bool,
+        pause: bool,
+        written: Written,
+    ) -> None:
         """One compiled call, or one for each thread on its share of the games."""
-
-        def run(part: NDArray[np.int64]) -> None:
-            batch.step_games(
-                self.states,
-                self.finals,
-                part,
-                self._rules,
-                self._policies,
-                self._seats,
-                actions,
-                self.episode,
-                self.reward,
-                pay,
-                autoreset,
-                *written,
-            )
-
+        before = (self.states, self.finals)
+        after = (
+            self._rules,
+            self._policies,
+            self._seats,
+            actions,
+            self.episode,
+            self.reward,
+            pay,
+            autoreset,
+            pause,
+            *written,
+        )
         if self._threads == 1 or len(games) < 2 * _MIN_PER_THREAD:
-            run(games)
+            batch.step_games(*before, games, *after)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads)
-        list(self._pool.map(run, np.array_split(games, self._threads)))
+        parts = np.array_split(games, self._threads)
+        list(self._pool.map(lambda part: batch.step_games(*before, part, *after), parts))
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the threads, which do not travel."""

@@ -172,7 +172,7 @@ def _play_chunk(
     waiting = games
     while len(waiting):
         batch.step_games(
-            states, finals, waiting, record, policies, nobody, actions, episode, REWARD_POINTS, True, False, *unused
+            states, finals, waiting, record, policies, nobody, actions, episode, REWARD_POINTS, True, False, False, *unused
         )  # fmt: skip
         waiting = waiting[states["phase"][waiting] != OVER]
         movers = who[waiting, states["seat"][waiting]]

@@ -40,7 +40,23 @@ def begin(s, rules):
 
 
 @compiled
-def _close_hand(states, finals, i, rules, seat, episode, kind, keep):
+def _goes_on(s, seat, episode):
+    """Whether a match goes on after the hand that has just ended."""
+    forfeited = s.ending == ILLEGAL and seat != NOBODY  # ends the episode, not only the hand
+    undecided = s.match_winner < 0 and s.n_hands < MAX_MATCH_HANDS
+    return episode == MATCH and undecided and not forfeited
+
+
+@compiled
+def next_hand(s, rules):
+    """Deals the next hand of a match."""
+    dealer = next_dealer(s, rules)
+    shuffle(s)
+    deal(s, rules, dealer)
+
+
+@compiled
+def _close_hand(states, finals, i, rules, seat, episode, kind, pause, keep):
     """If the hand of game i has just ended, books it; in a match the next hand is dealt.
 
     With `keep` the hand is copied to `finals[i]`; hands that end on the way to the first decision of a new episode must not
@@ -53,16 +69,12 @@ def _close_hand(states, finals, i, rules, seat, episode, kind, keep):
         finals[i] = s
     if seat != NOBODY:
         s.unpaid += hand_reward(s, rules, kind, seat)
-    forfeited = s.ending == ILLEGAL and seat != NOBODY  # ends the episode, not only the hand
-    undecided = s.match_winner < 0 and s.n_hands < MAX_MATCH_HANDS
-    if episode == MATCH and undecided and not forfeited:
-        dealer = next_dealer(s, rules)
-        shuffle(s)
-        deal(s, rules, dealer)
+    if not pause and _goes_on(s, seat, episode):
+        next_hand(s, rules)
 
 
 @compiled
-def _run(states, finals, i, rules, policies, seat, episode, kind, keep, table):
+def _run(states, finals, i, rules, policies, seat, episode, kind, pause, keep, table):
     """Plays game i on its compiled seats until an outside seat is to move or the episode is over."""
     s = states[i]
     while s.phase != OVER:
@@ -70,7 +82,7 @@ def _run(states, finals, i, rules, policies, seat, episode, kind, keep, table):
         if policy == EXTERNAL:
             return
         step(s, rules, choose(s, rules, policy, table))
-        _close_hand(states, finals, i, rules, seat, episode, kind, keep)
+        _close_hand(states, finals, i, rules, seat, episode, kind, pause, keep)
 
 
 @compiled
@@ -96,6 +108,7 @@ def step_games(
     kind,
     pay,
     autoreset,
+    pause,
     observations,
     masks,
     rewards,
@@ -120,6 +133,7 @@ def step_games(
         pay: False after a reset, which can report neither a reward nor an end: rewards wait for the next step,
             and an episode that ends before the learner's first decision is replaced by a new one.
         autoreset: Whether a new episode is dealt at once where one is over.
+        pause: Whether to stop after each hand of a match, for somebody to look at it before `next_games`.
         observations: (N, D) int8.
         masks: (N, 108) int8.
         rewards: (N,) float64, in hundreds of points or wins.
@@ -136,9 +150,9 @@ def step_games(
         keep = pay and not dones[i]
         if actions[i] != NO_ACTION and s.phase != OVER:
             step(s, r, actions[i])
-            _close_hand(states, finals, i, r, seat, episode, kind, keep)
-        _run(states, finals, i, r, policies[i], seat, episode, kind, keep, table)
-        if seat == NOBODY:
+            _close_hand(states, finals, i, r, seat, episode, kind, pause, keep)
+        _run(states, finals, i, r, policies[i], seat, episode, kind, pause, keep, table)
+        if seat == NOBODY or (pause and s.phase == OVER and _goes_on(s, seat, episode)):
             continue
         if s.phase == OVER and pay and not dones[i]:
             dones[i] = True
@@ -148,10 +162,10 @@ def step_games(
                 _write(s, r, seat, episode, observations[i], masks[i], table)
                 continue
             _write(s, r, seat, episode, final_observations[i], spare_mask, table)
-        while s.phase == OVER:
+        while s.phase == OVER and not (pause and _goes_on(s, seat, episode)):
             begin(s, r)
-            _run(states, finals, i, r, policies[i], seat, episode, kind, False, table)
-        if s.seat != seat:
+            _run(states, finals, i, r, policies[i], seat, episode, kind, pause, False, table)
+        if s.seat != seat or s.phase == OVER:
             continue
         if pay and not dones[i]:
             rewards[i] = s.unpaid
@@ -164,6 +178,21 @@ def begin_games(states, games, rules):
     """Deals a new episode in each of the games, from its own stream."""
     for g in range(len(games)):
         begin(states[games[g]], rules[0])
+
+
+@compiled
+def next_games(states, games, rules):
+    """Deals the next hand of a match in each of the games."""
+    for g in range(len(games)):
+        next_hand(states[games[g]], rules[0])
+
+
+@compiled
+def paused_games(states, games, seats, episode, paused):
+    """Writes into `paused` (M,) bool which games wait for `next_games`."""
+    for g in range(len(games)):
+        s = states[games[g]]
+        paused[g] = s.phase == OVER and _goes_on(s, seats[games[g]], episode)
 
 
 @compiled
