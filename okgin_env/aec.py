@@ -181,7 +181,9 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         for agent, seat in self._seat.items():
             reward = batch.hand_reward(final[0], self._record[0], self._reward, seat)
             self.rewards[agent] = float(reward)
-            self.infos[agent] = hand_info(final, 0, self.rules.players, seat)
+            self.infos[agent] = hand_info(
+                final, 0, self.rules.players, self._episode == batch.MATCH, seat
+            )
         ended = int(self._states["phase"][0]) == OVER or int(final["ending"][0]) == ILLEGAL
         self.terminations = dict.fromkeys(self.agents, ended)
 

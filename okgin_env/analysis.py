@@ -7,6 +7,7 @@ compiled functions the environment plays with.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -119,6 +120,55 @@ def layoff(shown_melds: Sequence[CardsLike], cards: CardsLike) -> tuple[int, str
     left = int(_showdown.lay_off(hand, melds))
     laid = int(np.bitwise_or.reduce(melds) & hand)
     return left, _cards.text(laid)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How one seat's cards lie in the showdown; all texts.
+
+    Attributes:
+        melds: Its own melds, each lowest card first.
+        laid_off: Cards it laid off on the knocker's melds.
+        loose: The cards that count against it.
+    """
+
+    melds: tuple[str, ...]
+    laid_off: str
+    loose: str
+
+
+def showdown(knocker: int, hands: Sequence[CardsLike]) -> list[Shown]:
+    """How every seat's cards lie after a knock or gin (The showdown).
+
+    Args:
+        knocker: The knocker's seat.
+        hands: Every seat's cards; the knocker's after its discard.
+
+    Returns:
+        One entry a seat.
+
+    Raises:
+        ValueError: Bad cards, or an unknown seat.
+    """
+    if not 0 <= knocker < len(hands):
+        raise ValueError(f"knocker={knocker!r}; allowed: 0 to {len(hands) - 1}")
+    masks = [_hand(cards, f"seat {seat}") for seat, cards in enumerate(hands)]
+    table = np.zeros(_showdown.MAX_MELDS, np.uint64)
+    _showdown.arrange(masks[knocker], table)
+    gin = _melds.deadwood(masks[knocker]) == 0
+    laid_off = [np.uint64(0)] * len(hands)
+    for k in range(1, len(hands)):
+        seat = (knocker + k) % len(hands)
+        before = np.bitwise_or.reduce(table)
+        if not gin:
+            _showdown.lay_off(masks[seat], table)
+        laid_off[seat] = np.bitwise_or.reduce(table) & ~before
+    shown = []
+    for mask, laid in zip(masks, laid_off, strict=True):
+        melds = arrange(int(mask & ~laid))
+        loose = int(mask & ~laid) & ~_cards.mask(" ".join(melds))
+        shown.append(Shown(tuple(melds), _cards.text(int(laid)), _cards.text(loose)))
+    return shown
 
 
 def settle(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
+import numpy as np
+
 from okgin_env.layout import N_CARDS, N_RANKS
 
 RANKS = "A23456789TJQK"
@@ -36,8 +38,9 @@ def card_text(card: int) -> str:
     Raises:
         ValueError: The id is not 0 to 51.
     """
-    if not 0 <= card < N_CARDS:
-        raise ValueError(f"bad card id {card}; allowed: 0 to {N_CARDS - 1}")
+    whole = isinstance(card, (int, np.integer)) and not isinstance(card, bool)
+    if not whole or not 0 <= card < N_CARDS:
+        raise ValueError(f"bad card id {card!r}; allowed: 0 to {N_CARDS - 1}")
     return RANKS[card % N_RANKS] + SUITS[card // N_RANKS]
 
 
@@ -55,19 +58,18 @@ def ids(cards: CardsLike) -> list[int]:
     Raises:
         ValueError: A card is malformed or stands twice, or the mask has bits above 51.
     """
-    if isinstance(cards, bool):
+    if isinstance(cards, np.ndarray):
+        cards = cards.tolist()
+    if isinstance(cards, (bool, np.bool_, float)):
         raise ValueError(f"bad cards {cards!r}; allowed: text, a mask, or a sequence of cards")
-    if hasattr(cards, "__index__"):
-        mask = int(cards)  # pyright: ignore[reportArgumentType]
+    if isinstance(cards, (int, np.integer)):
+        mask = int(cards)
         if not 0 <= mask < 1 << N_CARDS:
             raise ValueError(f"bad card mask {mask}; allowed: 0 to 2**{N_CARDS} - 1")
         return [card for card in range(N_CARDS) if mask >> card & 1]
     if isinstance(cards, str):
         cards = cards.split()
-    found = [
-        card_id(card if isinstance(card, str) else card_text(int(card)))
-        for card in cards  # pyright: ignore[reportGeneralTypeIssues]
-    ]
+    found = [card_id(card if isinstance(card, str) else card_text(card)) for card in cards]
     seen: set[int] = set()
     for card in found:
         if card in seen:

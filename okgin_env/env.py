@@ -91,8 +91,10 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
 
     ## Information
     `action_mask` after every reset and step. When a hand has ended in the step also `ending` (knock, gin, big_gin, undercut,
-    void, illegal), `knocker` (seat or -1), `points`, `deadwood` (that counted in the showdown), `scores`, `turns` and
-    `match_winner` (seat or -1); `illegal_action=True` if the learner's action was illegal.
+    void, illegal), `knocker` (seat or -1), `points`, `deadwood` (that counted in the showdown), `scores` and `turns`; in match
+    episodes also `match_winner` (seat or -1) and `match_points` (scores with the match's bonuses, zeros until it is
+    won). If several hands of a match ended in one step they are those of the last. `illegal_action=True` if
+    the learner's action was illegal.
 
     ## Arguments
     - `rules`: a preset's name (classic, french, gin, eaai, openspiel) or a `Rules` object.
@@ -194,7 +196,9 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         info: dict[str, Any] = {"action_mask": self._mask.copy()}
         terminated = bool(dones[0])
         if terminated or (games.episode == MATCH and games.states["n_hands"][0] != self._n_hands):
-            info |= hand_info(games.finals, 0, self.rules.players, games.seat)
+            info |= hand_info(
+                games.finals, 0, self.rules.players, games.episode == MATCH, games.seat
+            )
             self._n_hands = games.states["n_hands"][0]
         return observations[0], float(rewards[0]), terminated, False, info
 

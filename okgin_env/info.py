@@ -12,34 +12,41 @@ from okgin_env.layout import ENDINGS, ILLEGAL
 _ENDINGS = np.array(ENDINGS, object)
 
 
-def hand_infos(finals: NDArray[np.void], n_players: int) -> dict[str, NDArray[Any]]:
+def hand_infos(finals: NDArray[np.void], n_players: int, match: bool) -> dict[str, NDArray[Any]]:
     """The fields for many hands.
 
     Args:
         finals: (M,) `STATE`, hands as they ended.
         n_players: Number of seats.
+        match: Whether they are hands of matches.
 
     Returns:
         Name to (M,) or (M, players) array: ending, knocker (seat or -1), points, deadwood (that counted in the
-        showdown), scores, turns, match_winner (seat or -1).
+        showdown), scores, turns; in matches also match_winner (seat or -1) and match_points (scores with the match's
+        bonuses; zeros until it is won).
     """
-    return {
+    fields = {
         "ending": _ENDINGS[finals["ending"]],
         "knocker": finals["knocker"].astype(np.int64),
         "points": finals["points"][:, :n_players].astype(np.int64),
         "deadwood": finals["deadwood"][:, :n_players].astype(np.int64),
         "scores": finals["scores"][:, :n_players].astype(np.int64),
         "turns": finals["n_turns"].astype(np.int64),
-        "match_winner": finals["match_winner"].astype(np.int64),
     }
+    if match:
+        fields["match_winner"] = finals["match_winner"].astype(np.int64)
+        fields["match_points"] = finals["match_points"][:, :n_players].astype(np.int64)
+    return fields
 
 
-def hand_info(finals: NDArray[np.void], i: int, n_players: int, seat: int) -> dict[str, Any]:
+def hand_info(
+    finals: NDArray[np.void], i: int, n_players: int, match: bool, seat: int
+) -> dict[str, Any]:
     """The fields for hand i as plain values; `illegal_action` is there when `seat` forfeited it."""
     final = finals[i : i + 1]
     info = {
         name: value[0] if value.ndim > 1 else value.item()
-        for name, value in hand_infos(final, n_players).items()
+        for name, value in hand_infos(final, n_players, match).items()
     }
     if forfeited(final, seat)[0]:
         info["illegal_action"] = True

@@ -80,7 +80,9 @@ WINNER_DEALS: Final = 0
 LOSER_DEALS: Final = 1
 MAX_TURNS: Final = 120
 MAX_MATCH_HANDS: Final = 1000  # a match still undecided then ends without a winner
-MAX_LOG: Final = MAX_PLAYERS + 2 * MAX_TURNS + 2  # decisions of the longest hand, with room
+MAX_LOG: Final = (
+    250  # decisions of the longest hand (MAX_PLAYERS + 2 * MAX_TURNS) and to fill the record
+)
 
 # --- observation: flat int8 of 0/1 -------------------------------------------------------------------
 # Thermometers: bit k is set when the value is above the k-th step.

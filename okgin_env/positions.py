@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from okgin_env import cards
 from okgin_env.cards import CardsLike
 from okgin_env.kernel.melds import PIPS
-from okgin_env.kernel.play import conserved
+from okgin_env.kernel.play import STOCK_AT_VOID, conserved
 from okgin_env.kernel.rng import seed_streams
 from okgin_env.kernel.state import STATE, as_records, new_states
 from okgin_env.layout import DRAW, MAX_LOG, N_CARDS, NONE, OFFER, OVER, PHASES, SHED
@@ -40,8 +40,7 @@ def check_dealer(dealer: Any, rules: Rules) -> int:
     """
     if dealer is None:
         return -1
-    if not isinstance(dealer, (int, np.integer)) or not 0 <= dealer < rules.players:
-        raise ValueError(f"dealer={dealer!r}; allowed: 0 to {rules.players - 1}")
+    _check_seat("dealer", dealer, rules)
     return int(dealer)
 
 
@@ -96,21 +95,29 @@ def position(
     if len(deck) != N_CARDS:
         missing = cards.text([card for card in range(N_CARDS) if card not in deck])
         raise ValueError(f"position: {len(deck)} cards; allowed: all {N_CARDS} (missing {missing})")
+    for name, value in (("seat", seat), ("dealer", dealer)):
+        _check_seat(name, value, rules)
+    if scores is not None and len(scores) != rules.players:
+        raise ValueError(f"scores={scores!r}; allowed: {rules.players} numbers, one a seat")
     if phase not in PHASES[:OVER]:
         raise ValueError(f"phase={phase!r}; allowed: {', '.join(PHASES[:OVER])}")
     if upcard is None and not pile_ids:
         raise ValueError("upcard=None; allowed with an empty pile: the card that set the limit")
     s["hands"][: rules.players] = [cards.mask(hand) for hand in hands]
     s["upcard"] = pile_ids[0] if upcard is None else cards.card_id(upcard)
-    s["limit"] = rules.knock_limit
-    if rules.knock_limit == "upcard":
+    if rules.knock_limit != "upcard":
+        s["limit"] = rules.knock_limit
+    else:
         s["limit"] = rules.ace_limit if s["upcard"] % 13 == 0 else PIPS[s["upcard"]]
     s["pile"] = -1
     s["pile"][: len(pile_ids)] = pile_ids
     s["n_pile"] = len(pile_ids)
     s["deck"] = deck
     s["next_card"] = N_CARDS - len(stock_ids)
-    s["seat"], s["dealer"], s["phase"] = seat, dealer, PHASES.index(phase)
+    s["seat"] = s["first_seat"] = seat
+    s["dealer"], s["phase"] = dealer, PHASES.index(phase)
+    if s["phase"] == OFFER:
+        s["n_passes"] = (seat - dealer - 1) % rules.players
     s["taken"] = -1 if taken is None else cards.card_id(taken)
     if taken is not None:
         s["known"][seat] = 1 << cards.card_id(taken)
@@ -143,16 +150,18 @@ def check_state(state: Any, rules: Rules) -> NDArray[np.void]:
     n = rules.players
     s = states[0]
     _check(s, "seat", 0, n - 1)
+    _check(s, "first_seat", 0, n - 1)
     _check(s, "dealer", 0, n - 1)
     _check(s, "phase", OFFER, SHED)
     _check(s, "ending", NONE, NONE)
     _check(s, "limit", 0, 10)
     _check(s, "upcard", 0, N_CARDS - 1)
     _check(s, "n_pile", 1 if s["phase"] in (OFFER, DRAW) else 0, N_CARDS)
-    _check(s, "next_card", 0, N_CARDS - 3)
+    _check(s, "next_card", 0, N_CARDS - (STOCK_AT_VOID + (s["phase"] != SHED)))
     _check(s, "n_passes", 0, n - 1 if s["phase"] == OFFER else n)
     _check(s, "n_turns", 0, rules.max_turns - 1)
-    _check(s, "n_log", 0, MAX_LOG - 2 * (rules.max_turns - int(s["n_turns"])) - n - 1)
+    to_come = 2 * (rules.max_turns - int(s["n_turns"])) + (n if s["phase"] == OFFER else 0)
+    _check(s, "n_log", 0, MAX_LOG - to_come)
     _check(s, "taken", -1, N_CARDS - 1)
     for name in ("knocker", "hand_winner", "match_winner"):
         _check(s, name, -1, -1)
@@ -162,13 +171,21 @@ def check_state(state: Any, rules: Rules) -> NDArray[np.void]:
             raise ValueError(f"state: {name} holds {int(row.min())}; allowed: 0 to {N_CARDS - 1}")
     if (s["scores"] < 0).any() or (s["scores"] > 1_000_000).any():
         raise ValueError(f"state: scores={s['scores'].tolist()}; allowed: 0 to 1000000")
-    if not np.isfinite(s["unpaid"]) or (s["hands"][n:] != 0).any():
+    masks = [s[name] for name in ("hands", "known", "discards", "declined")]
+    stray = any((mask >> np.uint64(N_CARDS) != 0).any() or (mask[n:] != 0).any() for mask in masks)
+    if stray or not np.isfinite(s["unpaid"]):
         raise ValueError("state: damaged; allowed: a record saved by this package")
     if not conserved(s, as_records(rules.to_record())[0]):
         raise ValueError("state: hands, pile and stock must hold the 52 cards once each, in size")
     if s["taken"] >= 0 and not int(s["hands"][s["seat"]]) >> int(s["taken"]) & 1:
         raise ValueError("state: the card taken is not in the hand of the seat to move")
     return states
+
+
+def _check_seat(name: str, seat: Any, rules: Rules) -> None:
+    whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
+    if not whole or not 0 <= seat < rules.players:
+        raise ValueError(f"{name}={seat!r}; allowed: 0 to {rules.players - 1}")
 
 
 def _check(s: Any, name: str, low: int, high: int) -> None:

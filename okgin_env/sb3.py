@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
-from okgin_env.games import Games, OpponentLike
+from okgin_env.games import Games, OpponentLike, Written
 from okgin_env.info import hand_info
+from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
 from okgin_env.rules import Rules
 from okgin_env.seeding import game_seeds
@@ -89,12 +90,21 @@ class OklahomaGinVecEnv(VecEnv):
         if self._seeds[0] is not None:
             self.games.seed(self._all, game_seeds(self._seeds[0], self.num_envs))
         self._reset_seeds()
-        options = self._options[0] if self._options else {}
-        written = self.games.reset(self._all, options)
+        written = self._reset_games()
         self._reset_options()
         self._masks = written.masks.view(np.bool_)
         self.reset_infos = [_NO_INFO] * self.num_envs
         return written.observations
+
+    def _reset_games(self) -> Written:
+        """Resets all games, each with its own options if `set_options` gave them."""
+        first = self._options[0]
+        if all(options == first for options in self._options):
+            return self.games.reset(self._all, first)
+        written = self.games.reset(self._all[:1], first)
+        for i in range(1, self.num_envs):
+            self.games.reset(self._all[i : i + 1], self._options[i], written)
+        return written
 
     def step_async(self, actions: NDArray[np.integer[Any]]) -> None:
         """Takes (N,) action ids for `step_wait`."""
@@ -115,7 +125,13 @@ class OklahomaGinVecEnv(VecEnv):
             infos[i] = {
                 "terminal_observation": final_observations[i],
                 "TimeLimit.truncated": False,
-                **hand_info(games.finals, i, games.rules.players, games.seat),
+                **hand_info(
+                    games.finals,
+                    i,
+                    games.rules.players,
+                    games.episode == MATCH,
+                    games.seat,
+                ),
             }
         return observations, rewards.astype(np.float32), dones, infos
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from okgin_env.games import Games, OpponentLike, Written
 from okgin_env.info import forfeited, hand_infos
+from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
 from okgin_env.rules import Rules
 from okgin_env.seeding import game_seeds
@@ -219,7 +220,9 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         games = np.flatnonzero(ended)
         finals = self.games.finals[games]
         info: dict[str, Any] = {}
-        for name, values in hand_infos(finals, self.games.rules.players).items():
+        for name, values in hand_infos(
+            finals, self.games.rules.players, self.games.episode == MATCH
+        ).items():
             blank = None if values.dtype == object else 0
             info[name] = np.full((self.num_envs, *values.shape[1:]), blank, values.dtype)
             info[name][games] = values

@@ -170,7 +170,7 @@ class SeatView:
     def history(self) -> list[tuple[int, int]]:
         """Every action of the hand as (seat, action id), in order."""
         n = self.rules.players
-        seat = (self.dealer + 1) % n
+        seat = self._int("first_seat")
         found: list[tuple[int, int]] = []
         for action in self.record["log"][0][: self._int("n_log")].tolist():
             found.append((seat, action))

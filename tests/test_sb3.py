@@ -28,7 +28,8 @@ from okgin_env.sb3 import OklahomaGinVecEnv
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="many games: compiled code only")
 
-INFO_FIELDS = {"ending", "knocker", "points", "deadwood", "scores", "turns", "match_winner"}
+INFO_FIELDS = {"ending", "knocker", "points", "deadwood", "scores", "turns"}
+MATCH_FIELDS = {"match_winner", "match_points"}
 CASES: list[dict[str, Any]] = [
     {},
     {"rules": "french", "players": 3, "seat": 1, "reward": "win"},
@@ -91,7 +92,8 @@ def test_each_game_is_that_of_a_single_environment(options: dict[str, Any]) -> N
                 del info["action_mask"]  # all ones: the masks of the next episode count
                 ends = {"terminal_observation": observation, "TimeLimit.truncated": truncated}
                 assert same_info(infos[i], info | ends)
-                assert set(info) - {"illegal_action"} == INFO_FIELDS
+                match = MATCH_FIELDS if options.get("episode") == "match" else set()
+                assert set(info) - {"illegal_action"} == INFO_FIELDS | match
                 observation, info = env.reset()
             else:
                 assert not infos[i].keys() & {"terminal_observation", "TimeLimit.truncated"}

@@ -33,7 +33,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def _digest() -> str:
     """Digest of everything that compiled code depends on."""
     folder = Path(__file__).parent
-    sha = hashlib.sha256(f"{numba.__version__} {sys.version} {platform.machine()}".encode())
+    built = f"{numba.__version__} {sys.version} {platform.machine()} {_config.BOUNDSCHECK}"
+    sha = hashlib.sha256(built.encode())
     for source in sorted([*folder.glob("*.py"), folder.parent / "layout.py"]):
         sha.update(source.name.encode() + source.read_bytes())
     return sha.hexdigest()[:16]

@@ -78,6 +78,7 @@ def deal(s, rules, dealer):
         s.limit = rules.ace_limit if s.upcard % N_RANKS == 0 else PIPS[s.upcard]
     s.dealer = dealer
     s.seat = (dealer + 1) % n
+    s.first_seat = s.seat
     s.phase = OFFER
     s.taken = -1
     s.n_passes = 0
@@ -381,6 +382,7 @@ def conceal(s, rules, seat, out):
     out.n_log = s.n_log
     out.phase = s.phase
     out.seat = s.seat
+    out.first_seat = s.first_seat
     out.dealer = s.dealer
     out.upcard = s.upcard
     out.limit = s.limit

@@ -31,6 +31,7 @@ STATE = np.dtype(
         ("n_sheds", np.int16, MAX_PLAYERS),  # discards of each seat
         ("n_acts", np.int16, MAX_PLAYERS),  # decisions of each seat
         ("phase", np.int8),
+        ("first_seat", np.int8),  # that took the first action in `log`
         ("seat", np.int8),  # to move
         ("dealer", np.int8),
         ("upcard", np.int8),
@@ -49,6 +50,10 @@ STATE = np.dtype(
     ],
     align=True,
 )
+
+
+# Copies do not carry padding, so equal games would not have equal bytes.
+assert STATE.itemsize == sum(STATE[name].itemsize for name in STATE.names or ())
 
 
 def new_states(n_games: int) -> np.ndarray:

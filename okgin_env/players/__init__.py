@@ -42,7 +42,7 @@ def make(spec: str | Player) -> Player:
         FileNotFoundError: The model file is missing.
     """
     if not isinstance(spec, str):
-        if isinstance(spec, Player):
+        if isinstance(spec, Player) and not isinstance(spec, type):
             return spec
         raise ValueError(
             f"player {spec!r}; allowed: a name, a file, or an object with name and act()"

@@ -1,0 +1,342 @@
+"""One list of drawing instructions for a seat's view, from which all pictures are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, pi, sin
+
+from okgin_env import analysis
+from okgin_env.view import SeatView, action_text
+
+WIDTH = 900
+CARD_W, CARD_H, STEP, GAP = 52, 74, 40, 16
+ROW_H = 112
+LEFT = 150
+NAMES = {"s": "♠", "c": "♣", "d": "♦", "h": "♥"}
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of a picture.
+
+    Attributes:
+        paper: Background.
+        ink: Text.
+        faint: Secondary text and lines.
+        felt: Panel behind the pile and stock.
+        face: A card's face.
+        edge: A card's edge.
+        back: A card's back.
+        mark: What is pointed out (the card taken, the knocker).
+        good: Cards laid off.
+        suits: Colour of each suit.
+    """
+
+    paper: str
+    ink: str
+    faint: str
+    felt: str
+    face: str
+    edge: str
+    back: str
+    mark: str
+    good: str
+    suits: dict[str, str]
+
+
+_TWO = {"s": "#1b1f24", "c": "#1b1f24", "d": "#c8102e", "h": "#c8102e"}
+_FOUR = {"s": "#1b1f24", "c": "#00734c", "d": "#0058b8", "h": "#c8102e"}  # told apart by every eye
+THEMES = {
+    "light": Theme("#ffffff", "#1b1f24", "#57606a", "#e9f2ec", "#ffffff", "#8c959f", "#7d93b2", "#b35900", "#0a7f5a", _TWO),
+    "dark": Theme("#0d1117", "#e6edf3", "#9198a1", "#1b2b22", "#f4f4ef", "#30363d", "#3d5a80", "#f0a343", "#3fb98a", _TWO),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rect:
+    """A rectangle with round corners; sizes in picture units."""
+
+    x: float
+    y: float
+    w: float
+    h: float
+    fill: str
+    edge: str = ""
+    edge_width: float = 1
+    radius: float = 6
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text; (x, y) is its baseline at the anchor (start, middle or end)."""
+
+    x: float
+    y: float
+    text: str
+    fill: str
+    size: float = 15
+    bold: bool = False
+    anchor: str = "start"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A filled polygon."""
+
+    points: tuple[tuple[float, float], ...]
+    fill: str
+
+
+Instruction = Rect | Text | Shape
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A picture to be drawn: its size and its instructions, the first at the bottom."""
+
+    width: float
+    height: float
+    parts: tuple[Instruction, ...]
+    title: str
+
+
+def compose(view: SeatView, theme: str = "light", four_colours: bool = False) -> Scene:
+    """What a picture of a view shows.
+
+    Args:
+        view: What one seat may see.
+        theme: Key of `THEMES`.
+        four_colours: Whether every suit has a colour of its own.
+
+    Raises:
+        ValueError: An unknown theme.
+    """
+    if theme not in THEMES:
+        raise ValueError(f"theme={theme!r}; allowed: {', '.join(THEMES)}")
+    return _Composer(view, THEMES[theme], four_colours).scene()
+
+
+class _Composer:
+    """Collects instructions from top to bottom."""
+
+    def __init__(self, view: SeatView, theme: Theme, four_colours: bool) -> None:
+        self.view, self.theme = view, theme
+        self.suits = _FOUR if four_colours else theme.suits
+        self.parts: list[Instruction] = []
+        self.y = 0.0
+
+    def scene(self) -> Scene:
+        self._headline()
+        if self.view.knocker is not None:
+            self._showdown()
+        else:
+            others = range(1, self.view.rules.players)
+            for k in others:
+                self._opponent((self.view.seat + k) % self.view.rules.players)
+            self._middle()
+            self._own_hand()
+        self._last_line()
+        background = Rect(0, 0, WIDTH, self.y, self.theme.paper, radius=10)
+        return Scene(WIDTH, self.y, (background, *self.parts), f"Oklahoma Gin: {self._last()}")
+
+    # --- rows -----------------------------------------------------------------------------------------
+
+    def _headline(self) -> None:
+        view, ink = self.view, self.theme.ink
+        limit = "gin only" if view.limit == 0 else f"knock with {view.limit} or less"
+        self._text(20, 32, limit, ink, 19, bold=True)
+        rank, suit = view.upcard
+        x = 24 + 10.2 * len(limit) + 12
+        self._text(x, 32, f"upcard {'10' if rank == 'T' else rank}", self.theme.faint)
+        width = 82 if rank == "T" else 74
+        self._suit(suit, x + width, 26, 8, self._suit_ink(suit))
+        scores = " · ".join(f"{self._name(s)}: {score}" for s, score in enumerate(view.scores))
+        self._text(WIDTH - 20, 32, scores, self.theme.faint, anchor="end")
+        self.y = 48
+
+    def _opponent(self, seat: int) -> None:
+        view = self.view
+        self._seat_label(seat)
+        known = view.known[seat]
+        drawn = view.to_move == seat and view.phase == "discard"
+        n_hidden = view.rules.hand_size + int(drawn) - len(known)
+        x = float(LEFT)
+        for _ in range(n_hidden):
+            self._back(x, self.y + 18)
+            x += 24
+        x += CARD_W - 24 + GAP if n_hidden else 0
+        for card in known:
+            self._card(card, x, self.y + 18)
+            x += STEP
+        if known:
+            self._text(x + CARD_W - STEP + 10, self.y + 60, "known", self.theme.faint, 13)
+        self.y += ROW_H
+
+    def _middle(self) -> None:
+        view, y = self.view, self.y
+        self.parts.append(Rect(12, y, WIDTH - 24, ROW_H + 8, self.theme.felt, radius=10))
+        self._text(28, y + 58, "table", self.theme.ink, bold=True)
+        self._back(LEFT, y + 18)
+        self._text(LEFT + CARD_W + 10, y + 50, f"stock {view.stock_left}", self.theme.ink)
+        self._text(LEFT + CARD_W + 10, y + 70, "void at 2", self.theme.faint, 13)
+        shown = view.pile[-14:]
+        x = LEFT + 190.0
+        self._text(x - 10, y + 58, "pile", self.theme.ink, anchor="end")
+        if not shown:
+            self._text(x, y + 58, "empty", self.theme.faint)
+        for k, card in enumerate(shown):
+            top = k == len(shown) - 1
+            self._card(card, x, y + 18, edge=self.theme.mark if top else "")
+            x += 34
+        self.y += ROW_H + 16
+
+    def _own_hand(self) -> None:
+        view = self.view
+        self._seat_label(view.seat)
+        melds = analysis.arrange(view.hand)
+        used = " ".join(melds).split()
+        loose = [card for card in view.hand if card not in used]
+        x = self._groups([meld.split() for meld in melds], LEFT, self.y + 18)
+        for card in sorted(loose, key=lambda c: ("A23456789TJQK".index(c[0]), c[1])):
+            self._card(card, x, self.y + 18, edge=self.theme.mark if card == view.taken else "")
+            x += STEP
+        self._text(28, self.y + 78, f"deadwood {view.deadwood}", self.theme.faint, 13)
+        if view.taken:
+            self._text(
+                28, self.y + 95, f"keeps {_pretty(view.taken)} this turn", self.theme.mark, 12
+            )
+        self.y += ROW_H
+
+    def _showdown(self) -> None:
+        view = self.view
+        for seat, shown in enumerate(analysis.showdown(view.knocker or 0, view.hands)):
+            self._seat_label(seat)
+            role = "knocks" if seat == view.knocker else ""
+            if view.ending in ("gin", "big_gin") and seat == view.knocker:
+                role = view.ending.replace("_", " ")
+            self._text(28, self.y + 78, role, self.theme.mark, 14, bold=True)
+            x = self._groups([meld.split() for meld in shown.melds], LEFT, self.y + 18)
+            for card in shown.loose.split():
+                self._card(card, x, self.y + 18)
+                x += STEP
+            if shown.loose:
+                x += CARD_W - STEP + GAP
+            if shown.laid_off:
+                start = x
+                for card in shown.laid_off.split():
+                    self._card(card, x, self.y + 18, edge=self.theme.good)
+                    x += STEP
+                self._text(start, self.y + 107, "laid off", self.theme.good, 13, bold=True)
+            counted = f"deadwood {view.counted[seat]}"
+            self._text(WIDTH - 20, self.y + 50, f"{view.points[seat]} points", self.theme.ink, 17, bold=True, anchor="end")  # fmt: skip
+            self._text(WIDTH - 20, self.y + 72, counted, self.theme.faint, 13, anchor="end")
+            self.y += ROW_H + 6
+
+    def _last_line(self) -> None:
+        self._text(20, self.y + 26, self._last(), self.theme.ink)
+        self.y += 42
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _name(self, seat: int) -> str:
+        return "you" if seat == self.view.seat else f"seat {seat}"
+
+    def _last(self) -> str:
+        view = self.view
+        last = "cards are dealt"
+        if view.history:
+            seat, action = view.history[-1]
+            verb, _, card = action_text(action).partition(" ")
+            if action >= 107:
+                verb, card = "big gin", ""
+            words = {"draw": "drew from the stock", "take": "took the top card", "pass": "passed"}
+            words |= {"discard": "discarded", "knock": "knocked with"}
+            last = f"{self._name(seat)} {words.get(verb, verb)} {_pretty(card)}".rstrip()
+        if view.phase == "over":
+            winners = [s for s, points in enumerate(view.points) if points > 0]
+            won = ", ".join(f"{self._name(s)} +{view.points[s]}" for s in winners)
+            return f"{last}; {view.ending.replace('_', ' ')}" + (f": {won}" if won else "")
+        asked = {"offer": "takes or passes the upcard", "draw": "draws", "discard": "discards"}
+        who = self._name(view.to_move)
+        verb = asked[view.phase]
+        if who == "you":
+            verb = " ".join(w if w in ("or", "the", "upcard") else w.removesuffix("s") if w != "passes" else "pass" for w in verb.split())  # fmt: skip
+        return f"{last}; {who} {verb}"
+
+    def _seat_label(self, seat: int) -> None:
+        moving = self.view.phase != "over" and seat == self.view.to_move
+        colour = self.theme.mark if moving else self.theme.ink
+        self._text(
+            28, self.y + 48, ("▸ " if moving else "") + self._name(seat), colour, 16, bold=True
+        )
+        if seat == self.view.dealer:
+            self._text(28, self.y + 63, "dealer", self.theme.faint, 12)
+
+    def _groups(self, groups: list[list[str]], x: float, y: float) -> float:
+        for group in groups:
+            for card in group:
+                self._card(card, x, y)
+                x += STEP
+            x += CARD_W - STEP + GAP
+        return x
+
+    def _card(self, card: str, x: float, y: float, edge: str = "") -> None:
+        colour = self.suits[card[1]]
+        self.parts.append(
+            Rect(x, y, CARD_W, CARD_H, self.theme.face, edge or self.theme.edge, 3 if edge else 1)
+        )
+        rank = "10" if card[0] == "T" else card[0]
+        self.parts.append(Text(x + 5, y + 20, rank, colour, 18, True))
+        self._suit(card[1], x + 13, y + 34, 8, colour)
+        self._suit(card[1], x + CARD_W - 17, y + CARD_H - 20, 13, colour)
+
+    def _back(self, x: float, y: float) -> None:
+        self.parts.append(Rect(x, y, CARD_W, CARD_H, self.theme.back, self.theme.edge))
+        inner = Rect(x + 5, y + 5, CARD_W - 10, CARD_H - 10, self.theme.back, self.theme.face, 1, 3)
+        self.parts.append(inner)
+
+    def _suit_ink(self, suit: str) -> str:
+        """A suit's colour where it stands on paper and not on a card."""
+        colour = self.suits[suit]
+        return self.theme.ink if colour == "#1b1f24" else colour
+
+    def _suit(self, suit: str, x: float, y: float, size: float, colour: str) -> None:
+        for outline in SUIT_SHAPES[suit]:
+            points = tuple((x + size * px, y + size * py) for px, py in outline)
+            self.parts.append(Shape(points, colour))
+
+    def _text(
+        self, x: float, y: float, text: str, fill: str, size: float = 15, bold: bool = False, anchor: str = "start"
+    ) -> None:  # fmt: skip
+        if text:
+            self.parts.append(Text(x, y, text, fill, size, bold, anchor))
+
+
+def _pretty(card: str) -> str:
+    """A card in words for people: 10♦."""
+    return ("10" if card[0] == "T" else card[0]) + NAMES[card[1]] if card else ""
+
+
+def _circle(cx: float, cy: float, r: float) -> list[tuple[float, float]]:
+    return [(cx + r * cos(k * pi / 12), cy + r * sin(k * pi / 12)) for k in range(24)]
+
+
+def _heart() -> list[tuple[float, float]]:
+    """The classic curve, scaled to a unit square around the origin."""
+    outline = []
+    for k in range(48):
+        t = 2 * pi * k / 48
+        x = 16 * sin(t) ** 3
+        y = 13 * cos(t) - 5 * cos(2 * t) - 2 * cos(3 * t) - cos(4 * t)
+        outline.append((x / 17, -y / 16))
+    return outline
+
+
+_STEM = [(0.0, 0.1), (0.38, 0.95), (-0.38, 0.95)]
+SUIT_SHAPES: dict[str, list[list[tuple[float, float]]]] = {
+    "h": [_heart()],
+    "d": [[(0.0, -1.0), (0.72, 0.0), (0.0, 1.0), (-0.72, 0.0)]],
+    "s": [[(x, -y * 0.95 - 0.08) for x, y in _heart()], _STEM],
+    "c": [_circle(0, -0.5, 0.43), _circle(-0.47, 0.18, 0.43), _circle(0.47, 0.18, 0.43), _STEM],
+}
+"""Outlines of the suits in a unit square around the origin, y downwards."""
