@@ -70,8 +70,9 @@ class TrainConfig:
     """Seed of everything."""
     device: str = "cpu"
     """Torch device."""
-    threads: int = 2
-    """Threads of torch and of the environment."""
+    threads: int = 1
+    """Threads of torch and of the environment. More help on an idle machine only: torch's threads wait for each other,
+    and with anything else running two of them on two cores were seen to be seven times slower than one."""
     checkpoint_every: int = 1_000_000
     """Steps between checkpoints (and between evaluations)."""
     evaluation_hands: int = 4000

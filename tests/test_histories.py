@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -135,7 +136,11 @@ _NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=100).filter(
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 10**9), name=st.none() | _NAMES, stream=st.none() | st.integers(0, 2**128 - 1))
+@given(
+    seed=st.integers(0, 10**9),
+    name=st.none() | _NAMES,
+    stream=st.none() | st.integers(0, 2**128 - 1),
+)
 def test_what_is_printed_parses_back(seed: int, name: str | None, stream: int | None) -> None:
     rng = Random(seed)
     rules = random_rules(rng)
@@ -163,9 +168,7 @@ def test_every_preset_and_table_size(preset: str, players: int) -> None:
 
 def test_replay_gives_fresh_states() -> None:
     states = list(random_hand(1).replay())
-    assert not any(
-        np.shares_memory(one, other) for one, other in zip(states, states[1:], strict=False)
-    )
+    assert not any(np.shares_memory(one, other) for one, other in pairwise(states))
 
 
 def test_illegal_action_is_written_and_replayed(hands: list[HandHistory]) -> None:
@@ -246,8 +249,8 @@ def test_impossible_fields_are_refused(
         ("seat 0: pass", "seat 2: pass", "line 14: 'seat 2: pass'; allowed: seat 0 to 1, then"),
         ("seat 0: pass", "0: pass", "line 14: '0: pass'; allowed: 'ending: an ending, or"),
         ("knocker: 0", "knocker: 2", "'knocker: 2'; allowed: 'knocker: a seat, or none'"),
-        ("\nend\n", "\n", "line 48: ''; allowed: 'end'"),
-        ("\nend\n", "\nend\nmore\n", "line 49: 'more'; allowed: nothing after 'end'"),
+        ("\nend\n", "\n", "line 50: ''; allowed: 'end'"),
+        ("\nend\n", "\nend\nmore\n", "line 51: 'more'; allowed: nothing after 'end'"),
     ],
 )
 def test_bad_text_names_its_line(
@@ -362,7 +365,7 @@ def test_limits_on_memory(
     with pytest.raises(ValueError, match="line 1: too long; allowed: 1000 bytes"):
         read(path)
     path.write_bytes(b"x\n" * 10_000)
-    with pytest.raises(ValueError, match="the hand goes on; allowed: .* lines"):
+    with pytest.raises(ValueError, match=r"the hand goes on; allowed: \d+ lines"):
         read(path)
     path.write_bytes(b"okgin hand 1\nname: \xff\nend\n")
     with pytest.raises(ValueError, match="line 1: not UTF-8"):
@@ -427,7 +430,7 @@ def test_finals_of_a_batch_make_histories() -> None:
     ended: set[int] = set()
     while len(ended) < 64:
         running = np.array(sorted(set(range(64)) - ended))
-        actions = np.where(written.masks[:, KNOCK : KNOCK + 52].any(1), 0, 0)
+        actions = np.zeros(64, np.int64)
         for i in running.tolist():
             actions[i] = np.flatnonzero(written.masks[i])[-1]
         written = games.step(actions, running, False)
