@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import seeding
@@ -11,13 +12,15 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from okgin_env.games import EPISODES, ask
+from okgin_env.games import EPISODES, ask, view_of
 from okgin_env.info import hand_info
 from okgin_env.kernel import batch
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import ILLEGAL, MAX_PLAYERS, N_ACTIONS, OVER, REWARDS, layout
 from okgin_env.positions import check_dealer, check_deck, check_state
+from okgin_env.render import raster
+from okgin_env.render.window import Window
 from okgin_env.rules import Rules, as_rules
 from okgin_env.view import SeatView
 
@@ -43,12 +46,12 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         players: Seats of a preset, 2 to 4.
         episode: "hand" or "match".
         reward: "points", "win" or "match".
-        render_mode: None or "ansi".
+        render_mode: None, "ansi", "rgb_array" or "human".
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as the base class has it
         "name": "oklahoma_gin_v0",
-        "render_modes": ["ansi"],
+        "render_modes": ["ansi", "rgb_array", "human"],
         "is_parallelizable": False,
         "render_fps": 2,
     }
@@ -70,7 +73,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         if episode == "match" and self.rules.target is None:
             raise ValueError("episode='match'; allowed: rules with a target (this has target=None)")
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode={render_mode!r}; allowed: None, ansi")
+            raise ValueError(f"render_mode={render_mode!r}; allowed: None, ansi, rgb_array, human")
         self.render_mode = render_mode
         self._episode = batch.MATCH if episode == "match" else batch.HAND
         self._reward = REWARDS.index(reward)
@@ -98,6 +101,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         self.observation_spaces = dict.fromkeys(self.possible_agents, space)
         self.action_spaces = dict.fromkeys(self.possible_agents, spaces.Discrete(N_ACTIONS))
         self._seeded = False
+        self._window: Window | None = None
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """The observation space of an agent: the same object every time."""
@@ -170,6 +174,8 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         if not self._over():
             self.agent_selection = self.possible_agents[int(self._states["seat"][0])]
         self._accumulate_rewards()
+        if self.render_mode == "human":
+            self.render()
 
     def _over(self) -> bool:
         """Whether the episode is over: by itself, or by an illegal action in a match."""
@@ -194,15 +200,28 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         seen = ask(records.copy(), _ONE, self.rules, self._record, seats, self._episode)
         return {"observation": seen.observations[0], "action_mask": seen.masks[0]}
 
-    def view(self, agent: str) -> SeatView:
-        """What an agent may see, as a readable object."""
-        seats = np.array([self._seat[agent]])
+    def view(self, agent: str, reveal: bool = False) -> SeatView:
+        """What an agent may see, as a readable object; with `reveal` all cards, for somebody who looks on."""
         records = self._finals if self._over() else self._states
-        return ask(records.copy(), _ONE, self.rules, self._record, seats, self._episode).view(0)
+        return view_of(records.copy(), self.rules, self._record, self._seat[agent], reveal)
 
-    def render(self) -> str | None:
-        """The view of the agent to move as text, with `render_mode="ansi"`."""
-        return str(self.view(self.agent_selection)) if self.render_mode == "ansi" else None
+    def render(self) -> Any:
+        """The view of the agent to move: text ("ansi"), an RGB array ("rgb_array"), or a window ("human")."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() without a render_mode; use env(render_mode='ansi')")
+            return None
+        view = self.view(self.agent_selection)
+        if self.render_mode == "ansi":
+            return str(view)
+        picture = raster.draw(view)
+        if self.render_mode == "rgb_array":
+            return picture
+        self._window = self._window or Window("Oklahoma Gin")
+        self._window.show(picture, self.metadata["render_fps"])
+        return None
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Closes the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None

@@ -13,6 +13,8 @@ from okgin_env.games import Games, OpponentLike
 from okgin_env.info import hand_info
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
+from okgin_env.render import raster
+from okgin_env.render.window import Window
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
@@ -104,6 +106,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     - `reward`: "points", "win" or "match".
     - `seat`: the learner's seat.
     - `illegal`: "forfeit", or "raise" for debugging.
+    - `render_mode`: "ansi" (text), "rgb_array" or "human" (a window; both need the extra `render`).
 
     ## References
     `docs/rules.md` has the rules with their sources and choices.
@@ -113,7 +116,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as the base class has it
-        "render_modes": ["ansi"],
+        "render_modes": ["ansi", "rgb_array", "human"],
         "render_fps": 2,
     }
 
@@ -140,6 +143,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         self.render_mode = render_mode
         self._illegal = illegal
         self._seeded = False
+        self._window: Window | None = None
         self._n_hands = 0  # of the match, that `info` has told of
         self._mask = np.ones(N_ACTIONS, np.int8)
         self._action = np.zeros(1, np.int64)
@@ -169,6 +173,8 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         written = self.games.reset(_ONE, options)
         self._mask = written.masks[0]
         self._n_hands = self.games.states["n_hands"][0]
+        if self.render_mode == "human":
+            self.render()
         return written.observations[0], {"action_mask": self._mask.copy()}
 
     def step(
@@ -200,6 +206,8 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
                 games.finals, 0, self.rules.players, games.episode == MATCH, games.seat
             )
             self._n_hands = games.states["n_hands"][0]
+        if self.render_mode == "human":
+            self.render()
         return observations[0], float(rewards[0]), terminated, False, info
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -210,16 +218,30 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         """The whole game, hidden cards included, for `reset(options={"state": …})`."""
         return self.games.states[0].tobytes()
 
-    def view(self) -> SeatView:
-        """What the learner may see, as a readable object."""
-        seats = np.array([self.games.seat])
-        games = self.games
-        records = games.finals if games.over(_ONE)[0] else games.states
-        return games.view_of(records, seats)
+    def view(self, reveal: bool = False) -> SeatView:
+        """What the learner may see, as a readable object that notebooks show as a picture.
 
-    def render(self) -> str | None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The learner's view as text, with `render_mode="ansi"`."""
+        Args:
+            reveal: Show all cards, for somebody who looks on.
+        """
+        return self.games.view(0, reveal=reveal)
+
+    def render(self) -> Any:
+        """The learner's view: text ("ansi"), an (H, W, 3) uint8 array ("rgb_array"), or a window ("human")."""
         if self.render_mode is None:
             gym.logger.warn("render() without a render_mode; use gym.make(…, render_mode='ansi')")
             return None
-        return str(self.view())
+        if self.render_mode == "ansi":
+            return str(self.view())
+        picture = raster.draw(self.view())
+        if self.render_mode == "rgb_array":
+            return picture
+        self._window = self._window or Window("Oklahoma Gin")
+        self._window.show(picture, self.metadata["render_fps"])
+        return None
+
+    def close(self) -> None:
+        """Closes the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None

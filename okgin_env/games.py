@@ -196,11 +196,14 @@ class Games:
         chosen = self.states["seat"][games].astype(np.int64) if seats is None else seats
         return ask(self.states, games, self.rules, self._rules, chosen, self.episode)
 
-    def view_of(self, records: NDArray[np.void], seats: NDArray[np.int64]) -> SeatView:
-        """What the seat `seats[0]` may see of the first of the records."""
-        one = np.zeros(1, np.int64)
-        seen = ask(records.copy(), one, self.rules, self._rules, seats, self.episode)
-        return seen.view(0)
+    def view(self, i: int, seat: int | None = None, reveal: bool = False) -> SeatView:
+        """What a seat (default: the learner's) may see of game i; once it is over, of its last hand.
+
+        With `reveal` all cards are open: for somebody who looks on, never for a player.
+        """
+        over = self.states["phase"][i] == OVER
+        record = (self.finals if over else self.states)[i : i + 1].copy()
+        return view_of(record, self.rules, self._rules, self.seat if seat is None else seat, reveal)
 
     # --- one pass -----------------------------------------------------------------------------------
 
@@ -303,6 +306,20 @@ class Games:
         return {**self.__dict__, "_pool": None}
 
 
+def view_of(
+    record: NDArray[np.void],
+    rules: Rules,
+    rules_record: NDArray[np.void],
+    seat: int,
+    reveal: bool = False,
+) -> SeatView:
+    """What a seat may see of a (1,) record; with `reveal` all of it."""
+    if reveal:
+        return SeatView(record.copy(), rules, seat, revealed=True)
+    one = np.zeros(1, np.int64)
+    return ask(record, one, rules, rules_record, np.array([seat]), batch.HAND).view(0)
+
+
 def ask(
     states: NDArray[np.void],
     games: NDArray[np.int64],
@@ -351,4 +368,4 @@ def _check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
         raise ValueError(f"{name}={value!r}; allowed: {', '.join(allowed)}")
 
 
-__all__ = ["STATE", "Games", "answer", "ask", "seat_opponents"]
+__all__ = ["STATE", "Games", "answer", "ask", "seat_opponents", "view_of"]

@@ -15,6 +15,7 @@ from okgin_env.games import Games, OpponentLike, Written
 from okgin_env.info import forfeited, hand_infos
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
+from okgin_env.render import raster
 from okgin_env.rules import Rules
 from okgin_env.seeding import game_seeds
 
@@ -32,7 +33,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as the base class has it
-        "render_modes": ["ansi"],
+        "render_modes": ["ansi", "rgb_array"],
         "render_fps": 2,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
@@ -56,7 +57,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             allowed = ", ".join(mode.value for mode in AutoresetMode)
             raise ValueError(f"autoreset_mode={autoreset_mode!r}; allowed: {allowed}") from error
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(f"render_mode={render_mode!r}; allowed: None, ansi")
+            raise ValueError(f"render_mode={render_mode!r}; allowed: None, ansi, rgb_array")
         self.games = Games(
             num_envs,
             rules,
@@ -166,16 +167,14 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         """(N, 108) bool, the legal actions of every game."""
         return self._masks.astype(np.bool_)
 
-    def render(self) -> tuple[str, ...] | None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The learners' views as text, with `render_mode="ansi"`."""
+    def render(self) -> tuple[Any, ...] | None:
+        """The learners' views, one a game: text ("ansi") or (H, W, 3) uint8 arrays ("rgb_array")."""
         if self.render_mode is None:
             return None
-        seat = np.array([self.games.seat])
-        over = self.games.over(self._all)
-        records = [
-            (self.games.finals if over[i] else self.games.states)[i : i + 1] for i in self._all
-        ]
-        return tuple(str(self.games.view_of(record, seat)) for record in records)
+        views = [self.games.view(i) for i in range(self.num_envs)]
+        if self.render_mode == "ansi":
+            return tuple(str(view) for view in views)
+        return tuple(raster.draw(view) for view in views)
 
     def _reset_mask(self, mask: Any) -> NDArray[np.bool_]:
         if mask is None:

@@ -52,12 +52,16 @@ class SeatView:
         rules: The rules of the table.
         seat: The seat that looks.
         record: The concealed (1,) `kernel.state.STATE` array it is read from.
+        revealed: Whether it was made from the whole state instead, on purpose, for somebody who looks on.
     """
 
-    def __init__(self, record: NDArray[np.void], rules: Rules, seat: int) -> None:
+    def __init__(
+        self, record: NDArray[np.void], rules: Rules, seat: int, revealed: bool = False
+    ) -> None:
         self.rules = rules
         self.seat = seat
         self.record = record
+        self.revealed = revealed
 
     def _int(self, name: str) -> int:
         return int(self.record[name][0])
@@ -198,6 +202,16 @@ class SeatView:
     def counted(self) -> list[int]:
         """The deadwood of every seat that counted in the showdown, after layoffs, in pips."""
         return self._row("deadwood")
+
+    def svg(self, theme: str = "light", four_colours: bool = False) -> str:
+        """The view as an SVG document: theme "light" or "dark"; `four_colours` gives each suit its own."""
+        from okgin_env.render.svg import draw
+
+        return draw(self, theme, four_colours)
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows."""
+        return self.svg()
 
     def __str__(self) -> str:
         from okgin_env.render.text import draw  # a view can be read without the pictures

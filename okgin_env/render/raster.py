@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
 from okgin_env.render.scene import Rect, Scene, Shape, Text, compose
@@ -21,7 +22,7 @@ def draw(view: SeatView, theme: str = "light", four_colours: bool = False) -> ND
     """The view as an (H, W, 3) uint8 array. Arguments and errors as for `scene.compose`.
 
     Raises:
-        ImportError: Pillow is not installed.
+        DependencyNotInstalled: Pillow is not installed.
     """
     return scene_to_array(compose(view, theme, four_colours))
 
@@ -31,7 +32,9 @@ def scene_to_array(scene: Scene) -> NDArray[np.uint8]:
     try:
         from PIL import Image, ImageDraw
     except ImportError as error:
-        raise ImportError("pictures need Pillow: pip install 'okgin-env[render]'") from error
+        raise DependencyNotInstalled(
+            "pictures need Pillow: pip install 'okgin-env[render]'"
+        ) from error
     size = round(scene.width), round(scene.height)
     image = Image.new("RGB", (size[0] * _SCALE, size[1] * _SCALE), scene.parts[0].fill)
     pen = ImageDraw.Draw(image)
@@ -47,7 +50,7 @@ def scene_to_array(scene: Scene) -> NDArray[np.uint8]:
             )
         elif isinstance(part, Text):
             anchor = {"start": "ls", "middle": "ms", "end": "rs"}[part.anchor]
-            at = _scaled(part.x, part.y)
+            at = part.x * _SCALE, part.y * _SCALE
             width = 0.6 if part.bold else 0
             pen.text(
                 at,

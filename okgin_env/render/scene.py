@@ -160,6 +160,11 @@ class _Composer:
         known = view.known[seat]
         drawn = view.to_move == seat and view.phase == "discard"
         n_hidden = view.rules.hand_size + int(drawn) - len(known)
+        if view.revealed:
+            self._groups(_melds_then_rest(view.hands[seat]), LEFT, self.y + 18)
+            self._text(28, self.y + 78, f"deadwood {analysis.deadwood(view.hands[seat])}", self.theme.faint, 13)  # fmt: skip
+            self.y += ROW_H
+            return
         x = float(LEFT)
         for _ in range(n_hidden):
             self._back(x, self.y + 18)
@@ -193,13 +198,7 @@ class _Composer:
     def _own_hand(self) -> None:
         view = self.view
         self._seat_label(view.seat)
-        melds = analysis.arrange(view.hand)
-        used = " ".join(melds).split()
-        loose = [card for card in view.hand if card not in used]
-        x = self._groups([meld.split() for meld in melds], LEFT, self.y + 18)
-        for card in sorted(loose, key=lambda c: ("A23456789TJQK".index(c[0]), c[1])):
-            self._card(card, x, self.y + 18, edge=self.theme.mark if card == view.taken else "")
-            x += STEP
+        self._groups(_melds_then_rest(view.hand), LEFT, self.y + 18, view.taken)
         self._text(28, self.y + 78, f"deadwood {view.deadwood}", self.theme.faint, 13)
         if view.taken:
             self._text(
@@ -272,10 +271,12 @@ class _Composer:
         if seat == self.view.dealer:
             self._text(28, self.y + 63, "dealer", self.theme.faint, 12)
 
-    def _groups(self, groups: list[list[str]], x: float, y: float) -> float:
+    def _groups(
+        self, groups: list[list[str]], x: float, y: float, marked: str | None = None
+    ) -> float:
         for group in groups:
             for card in group:
-                self._card(card, x, y)
+                self._card(card, x, y, edge=self.theme.mark if card == marked else "")
                 x += STEP
             x += CARD_W - STEP + GAP
         return x
@@ -310,6 +311,14 @@ class _Composer:
     ) -> None:  # fmt: skip
         if text:
             self.parts.append(Text(x, y, text, fill, size, bold, anchor))
+
+
+def _melds_then_rest(hand: list[str]) -> list[list[str]]:
+    """A hand's melds, then its deadwood by rank."""
+    groups = [meld.split() for meld in analysis.arrange(hand)]
+    used = {card for group in groups for card in group}
+    loose = [card for card in hand if card not in used]
+    return [*groups, sorted(loose, key=lambda card: ("A23456789TJQK".index(card[0]), card[1]))]
 
 
 def _pretty(card: str) -> str:

@@ -1,0 +1,52 @@
+"""A window that shows one picture after another, for `render_mode="human"`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.error import DependencyNotInstalled
+from numpy.typing import NDArray
+
+
+class Window:
+    """A pygame window of the size of its first picture.
+
+    Args:
+        title: What its bar says.
+
+    Raises:
+        DependencyNotInstalled: pygame is not installed.
+    """
+
+    def __init__(self, title: str) -> None:
+        try:
+            import pygame
+        except ImportError as error:
+            raise DependencyNotInstalled(
+                "a window needs pygame: pip install 'okgin-env[render]'"
+            ) from error
+        self._pygame: Any = pygame
+        self._screen: Any = None
+        self._title = title
+
+    def show(self, picture: NDArray[np.uint8], fps: int) -> None:
+        """Shows an (H, W, 3) uint8 picture, at most `fps` of them a second."""
+        pygame = self._pygame
+        size = (picture.shape[1], picture.shape[0])
+        if self._screen is None or self._screen.get_size() != size:
+            pygame.display.init()
+            self._screen = pygame.display.set_mode(size)
+            pygame.display.set_caption(self._title)
+            self._clock = pygame.time.Clock()
+        surface = pygame.surfarray.make_surface(picture.swapaxes(0, 1))
+        self._screen.blit(surface, (0, 0))
+        pygame.event.pump()
+        pygame.display.flip()
+        self._clock.tick(fps)
+
+    def close(self) -> None:
+        """Closes the window."""
+        if self._screen is not None:
+            self._pygame.display.quit()
+            self._screen = None
