@@ -975,7 +975,7 @@ def test_the_documented_arguments_are_the_constructors() -> None:
     doc = inspect.cleandoc(OklahomaGinEnv.__doc__ or "")
     section = doc.split("## Arguments\n")[1].split("\n## ")[0]
     documented = re.findall(r"^- `(\w+)`", section, re.MULTILINE)
-    arguments = set(inspect.signature(OklahomaGinEnv).parameters) - {"render_mode"}
+    arguments = set(inspect.signature(OklahomaGinEnv).parameters)
     assert set(documented) == arguments
 
 

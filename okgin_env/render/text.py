@@ -1,87 +1,207 @@
-"""A seat's view as text: cards in a grid of suits and ranks, and what matters beside it."""
+"""A seat's view as text of at most 80 columns: cards in a grid of suits and ranks, and what matters beside it."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Sequence
 
 from okgin_env import analysis
 from okgin_env.cards import RANKS, SUITS
 from okgin_env.view import SeatView, action_text
 
-_NAMES = {"s": "spades", "c": "clubs", "d": "diamonds", "h": "hearts"}
+NAME_WIDTH = 12
+_SUIT_NAMES = {"s": "spades", "c": "clubs", "d": "diamonds", "h": "hearts"}
+_SUIT_STYLES = {"s": "1", "c": "32", "d": "36", "h": "31"}  # bold, green, cyan, red
+_HEADING, _FAINT, _GOOD = "1", "2", "33"
+_CARD = re.compile(rf"\b[{RANKS}][{SUITS}]\b")
+_LEGEND = (
+    "# own, in a meld     + own, loose",
+    "",  # who is known to hold what
+    "^ top of the pile    . in the pile",
+    "- not seen",
+)
+_PILE_SHOWN = 18  # cards of the pile that fit on its line
 
 
-def draw(view: SeatView) -> str:
-    """The view as lines of text."""
-    lines = [_headline(view), ""]
-    if view.knocker is not None:
-        lines += _showdown(view)
-    else:
-        lines += [f"  {'':8} {' '.join(RANKS)}"]
-        for suit in SUITS:
-            marks = " ".join(_mark(view, rank + suit) for rank in RANKS)
-            lines.append(f"  {_NAMES[suit]:8} {marks}")
-        lines += [
-            "",
-            "  # own   K known to be theirs   ^ top of the pile   . in the pile   - unseen",
+def draw(view: SeatView, colour: bool = False, names: Sequence[str] = ()) -> str:
+    """The view as lines of text.
+
+    Args:
+        view: What one seat may see.
+        colour: Whether to colour suits and headings with ANSI escapes.
+        names: What to call the seats; empty: "you" and "seat 1".
+    """
+    return _Page(view, colour, names).text()
+
+
+def hand_line(view: SeatView, colour: bool = False) -> str:
+    """The line of the own cards: melds, then loose cards, with their deadwood."""
+    return _Page(view, colour, ()).hand()
+
+
+def paint(text: str, style: str) -> str:
+    """Text between the ANSI escapes of a style, such as "1" for bold."""
+    return f"\x1b[{style}m{text}\x1b[0m" if text else text
+
+
+def paint_cards(text: str) -> str:
+    """Plain text with every card in it in the colour of its suit."""
+    return _CARD.sub(lambda found: paint(found[0], _SUIT_STYLES[found[0][1]]), text)
+
+
+def told(who: str, action: int, card: str | None = None) -> str:
+    """A move in words, such as "seat 1 discards Td".
+
+    Args:
+        who: What the seat is called.
+        action: Action id.
+        card: The card drawn or taken, where it is known.
+    """
+    kind, _, given = action_text(action).partition(" ")
+    s = "" if who == "you" else "s"
+    words = {
+        "draw": f"draw{s} {card + ' ' if card else ''}from the stock",
+        "take": f"take{s} {card or 'the top card'} from the pile",
+        "pass": f"pass{'es' if s else ''}",
+        "discard": f"discard{s} {given}",
+        "knock": f"knock{s}, discarding {given}",
+        "big": f"lay{s} down every card: big gin",
+    }
+    return f"{who} {words[kind]}"
+
+
+class _Page:
+    """One view, drawn from top to bottom. Lines are put together plain and then coloured."""
+
+    def __init__(self, view: SeatView, colour: bool, names: Sequence[str]) -> None:
+        self.view, self.colour, self.names = view, colour, names
+
+    def text(self) -> str:
+        over = self.view.knocker is not None
+        body = self._showdown() if over else self._table()
+        lines = [*self._headline(), "", *body, "", f"  {self._last()}"]
+        return "\n".join(line.rstrip() for line in lines)
+
+    # --- parts ------------------------------------------------------------------------------------
+
+    def _name(self, seat: int) -> str:
+        if self.names:
+            return self.names[seat][:NAME_WIDTH].rstrip()
+        return "you" if seat == self.view.seat else f"seat {seat}"
+
+    def _style(self, text: str, style: str) -> str:
+        return paint(text, style) if self.colour else text
+
+    def _row(self, label: str, text: str, style: str = _HEADING) -> str:
+        """A line with a heading; `text` is plain."""
+        shown = paint_cards(text) if self.colour else text
+        return f"  {self._style(f'{label:{NAME_WIDTH + 2}}', style)}{shown}"
+
+    def _headline(self) -> list[str]:
+        view = self.view
+        limit = "knock with gin only" if view.limit == 0 else f"knock with {view.limit} or less"
+        scores = "   ".join(f"{self._name(seat)} {score}" for seat, score in enumerate(view.scores))
+        to = f"   (to {view.rules.target})" if view.rules.target else ""
+        return [
+            self._row("upcard", f"{view.upcard}   {limit}   dealer: {self._name(view.dealer)}"),
+            self._row("score", f"{scores}{to}"),
         ]
-        lines += ["", f"  hand      {_melds_then_rest(view.hand)}   (deadwood {view.deadwood})"]
-        if view.taken:
-            lines.append(f"  taken     {view.taken} (stays in hand this turn)")
-        lines += _others(view)
-    lines += ["", f"  {_last_action(view)}"]
-    return "\n".join(lines)
+
+    def _table(self) -> list[str]:
+        view = self.view
+        melded = set(" ".join(analysis.arrange(view.hand)).split())
+        lines = [f"  {'':{NAME_WIDTH + 2}}{self._style(' '.join(RANKS), _HEADING)}"]
+        for suit, legend in zip(SUITS, _LEGEND, strict=True):
+            marks = " ".join(self._mark(rank + suit, melded) for rank in RANKS)
+            label = self._style(f"{_SUIT_NAMES[suit]:{NAME_WIDTH + 2}}", _SUIT_STYLES[suit])
+            words = self._style(legend or self._seats_legend(), _FAINT)
+            lines.append(f"  {label}{marks}     {words}")
+        pile = " ".join(view.pile[-_PILE_SHOWN:]) or "empty"
+        if len(view.pile) > _PILE_SHOWN:
+            pile = f"… {pile}"
+        stock = f"{view.stock_left} cards (void when a discard leaves 2)"
+        lines += ["", self._row("stock", stock), self._row("pile", pile)]
+        lines += [self._other(seat) for seat in self._others()]
+        return [*lines, *self.own()]
+
+    def _others(self) -> list[int]:
+        n = self.view.rules.players
+        return [(self.view.seat + k) % n for k in range(1, n)]
+
+    def _seats_legend(self) -> str:
+        seats = sorted(self._others())
+        return f"{' '.join(str(seat) for seat in seats)} seen to be taken by that seat"
+
+    def _other(self, seat: int) -> str:
+        hidden = self.view.rules.hand_size - len(self.view.known[seat])
+        if seat == self.view.to_move and self.view.phase == "discard":
+            hidden += 1
+        known = " ".join(self.view.known[seat])
+        cards = f"{known} and {hidden} hidden cards" if known else f"{hidden} hidden cards"
+        return self._row(f"{seat} {self._name(seat)}"[: NAME_WIDTH + 1], cards)
+
+    def own(self) -> list[str]:
+        view = self.view
+        lines = [self.hand()]
+        if view.known[view.seat]:
+            lines.append(self._row("", f"seen by all: {' '.join(view.known[view.seat])}", _FAINT))
+        return lines
+
+    def hand(self) -> str:
+        view = self.view
+        stays = f"   ({view.taken} stays this turn)" if view.taken in view.hand else ""
+        return self._row("hand", f"{_groups(view.hand)}   deadwood {view.deadwood}{stays}")
+
+    def _mark(self, card: str, melded: set[str]) -> str:
+        view = self.view
+        if card in view.hand:
+            mark, style = ("#" if card in melded else "+"), _SUIT_STYLES[card[1]]
+        elif card in view.pile:
+            mark, style = ("^", _GOOD) if card == view.top else (".", _FAINT)
+        else:
+            holders = [seat for seat in self._others() if card in view.known[seat]]
+            mark, style = (str(holders[0]), _GOOD) if holders else ("-", _FAINT)
+        return self._style(mark, style)
+
+    def _showdown(self) -> list[str]:
+        view = self.view
+        lines = []
+        for seat, shown in enumerate(analysis.showdown(view.knocker or 0, view.hands)):
+            role = ""
+            if seat == view.knocker:
+                role = {"gin": "gin", "big_gin": "big gin"}.get(view.ending, "knocks")
+            elif view.ending == "undercut" and view.counted[seat] <= view.counted[view.knocker or 0]:
+                role = "undercuts" if view.points[seat] else ""
+            sums = f"{role:10} deadwood {view.counted[seat]:2}   points {view.points[seat]}"
+            lines.append(self._row(self._name(seat), sums))
+            groups = [*shown.melds, shown.loose] if shown.loose else [*shown.melds]
+            if shown.laid_off:
+                groups.append(f"laid off: {shown.laid_off}")
+            lines.append(self._row("", " | ".join(groups)))
+        return lines
+
+    def _last(self) -> str:
+        view = self.view
+        last = "the cards are dealt"
+        if view.history:
+            seat, action = view.history[-1]
+            last = told(self._name(seat), action, view.taken)
+        if view.phase != "over":
+            asked = {"offer": "take or pass the upcard", "draw": "draw", "discard": "discard"}
+            last += f"; {self._name(view.to_move)} to {asked[view.phase]}"
+        elif view.ending == "void":
+            last += "; the hand is void, nobody scores"
+        elif view.ending == "illegal":
+            last += f"; {self._name(view.to_move)} did something illegal, the others score"
+        else:
+            won = [(self._name(s), points) for s, points in enumerate(view.points) if points]
+            last += "; " + (", ".join(f"{who} +{points}" for who, points in won) or "nobody scores")
+        return paint_cards(last) if self.colour else last
 
 
-def _headline(view: SeatView) -> str:
-    limit = "gin only" if view.limit == 0 else str(view.limit)
-    scores = " ".join(f"seat {seat}: {score}" for seat, score in enumerate(view.scores))
-    return (
-        f"upcard {view.upcard}   knock limit {limit}   stock {view.stock_left}   "
-        f"dealer seat {view.dealer}   score {scores}"
-    )
-
-
-def _mark(view: SeatView, card: str) -> str:
-    if card in view.hand:
-        return "#"
-    if card == view.top:
-        return "^"
-    if card in view.pile:
-        return "."
-    return "K" if any(card in known for known in view.known) else "-"
-
-
-def _melds_then_rest(hand: list[str]) -> str:
+def _groups(hand: list[str]) -> str:
+    """Own cards: the melds, then the rest."""
     melds = analysis.arrange(hand)
     used = " ".join(melds).split()
     rest = " ".join(card for card in hand if card not in used)
     return " | ".join([*melds, rest] if rest else melds)
-
-
-def _others(view: SeatView) -> list[str]:
-    lines = []
-    for k in range(1, view.rules.players):
-        seat = (view.seat + k) % view.rules.players
-        known = " ".join(view.known[seat]) or "nothing"
-        lines.append(f"  seat {seat}    known to hold {known}")
-    return lines
-
-
-def _showdown(view: SeatView) -> list[str]:
-    lines = []
-    for seat, hand in enumerate(view.hands):
-        who = "knocker" if seat == view.knocker else "       "
-        lines.append(
-            f"  seat {seat} {who} {_melds_then_rest(hand):40} counted {view.counted[seat]:3}   "
-            f"points {view.points[seat]}"
-        )
-    return lines
-
-
-def _last_action(view: SeatView) -> str:
-    last = "the deal"
-    if view.history:
-        seat, action = view.history[-1]
-        last = f"seat {seat}: {action_text(action)}"
-    if view.phase == "over":
-        return f"last: {last}   the hand is over: {view.ending}"
-    return f"last: {last}   to move: seat {view.to_move} ({view.phase})"
