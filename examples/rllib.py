@@ -11,14 +11,13 @@ import logging
 import os
 import sys
 import time
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else a warning without a GPU
-warnings.filterwarnings("ignore", category=DeprecationWarning)
+logging.getLogger("ray").setLevel(logging.ERROR)
 
 import numpy as np
 
@@ -66,7 +65,7 @@ class GinTable(MultiAgentEnv):
     """The PettingZoo environment as RLlib wants it: only the agent that is to move gets an observation.
 
     Args:
-        config: ``rules`` (a preset's name), ``seats`` and ``seed``.
+        config: ``rules`` (a preset's name) and ``seats``.
     """
 
     def __init__(self, config: Any) -> None:
@@ -177,6 +176,7 @@ def configured(options: argparse.Namespace) -> PPOConfig:
             grad_clip=0.5,
         )
         .callbacks(on_episode_end=log_ending)
+        .fault_tolerance(restart_failed_env_runners=options.address is not None)
         .debugging(seed=options.seed, log_level="ERROR")
     )
 

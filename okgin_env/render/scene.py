@@ -146,10 +146,10 @@ class _Composer:
         limit = "gin only" if view.limit == 0 else f"knock with {view.limit} or less"
         self._text(20, 32, limit, ink, 19, bold=True)
         rank, suit = view.upcard
-        x = 24 + 10.2 * len(limit) + 12
-        self._text(x, 32, f"upcard {'10' if rank == 'T' else rank}", self.theme.faint)
-        width = 82 if rank == "T" else 74
-        self._suit(suit, x + width, 26, 8, self._suit_ink(suit))
+        # Fonts differ in width, so nothing is placed after a text.
+        self._text(372, 32, "upcard", self.theme.faint, anchor="end")
+        self._suit(suit, 388, 26, 8, self._suit_ink(suit))
+        self._text(401, 32, "10" if rank == "T" else rank, ink, 17, bold=True)
         scores = " · ".join(f"{self._name(s)}: {score}" for s, score in enumerate(view.scores))
         self._text(WIDTH - 20, 32, scores, self.theme.faint, anchor="end")
         self.y = 48

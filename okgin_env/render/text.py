@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from okgin_env import analysis
 from okgin_env.cards import RANKS, SUITS
+from okgin_env.layout import N_CARDS
 from okgin_env.view import SeatView, action_text
 
 NAME_WIDTH = 12
@@ -34,9 +35,9 @@ def draw(view: SeatView, colour: bool = False, names: Sequence[str] = ()) -> str
     return _Page(view, colour, names).text()
 
 
-def hand_line(view: SeatView, colour: bool = False) -> str:
-    """The line of the own cards: melds, then loose cards, with their deadwood."""
-    return _Page(view, colour, ()).hand()
+def own_cards(view: SeatView, colour: bool = False) -> str:
+    """The own cards alone: melds, then loose cards, with their deadwood and what others know."""
+    return "\n".join(_Page(view, colour, ()).own())
 
 
 def paint(text: str, style: str) -> str:
@@ -86,7 +87,8 @@ class _Page:
 
     def _name(self, seat: int) -> str:
         if self.names:
-            return self.names[seat][:NAME_WIDTH].rstrip()
+            width = NAME_WIDTH if self.view.rules.players < 4 else 8  # four scores stand on a line
+            return self.names[seat][:width].rstrip()
         return "you" if seat == self.view.seat else f"seat {seat}"
 
     def _style(self, text: str, style: str) -> str:
@@ -101,10 +103,10 @@ class _Page:
         view = self.view
         limit = "knock with gin only" if view.limit == 0 else f"knock with {view.limit} or less"
         scores = "   ".join(f"{self._name(seat)} {score}" for seat, score in enumerate(view.scores))
-        to = f"   (to {view.rules.target})" if view.rules.target else ""
+        to = f" to {view.rules.target}" if view.rules.target else ""
         return [
             self._row("upcard", f"{view.upcard}   {limit}   dealer: {self._name(view.dealer)}"),
-            self._row("score", f"{scores}{to}"),
+            self._row(f"score{to}", scores),
         ]
 
     def _table(self) -> list[str]:
@@ -133,10 +135,12 @@ class _Page:
         return f"{' '.join(str(seat) for seat in seats)} seen to be taken by that seat"
 
     def _other(self, seat: int) -> str:
-        hidden = self.view.rules.hand_size - len(self.view.known[seat])
-        if seat == self.view.to_move and self.view.phase == "discard":
-            hidden += 1
-        known = " ".join(self.view.known[seat])
+        view = self.view
+        hidden = view.rules.hand_size - len(view.known[seat])
+        if seat == view.to_move:  # all other cards lie elsewhere: it may hold one more
+            n_held = N_CARDS - view.stock_left - len(view.pile)
+            hidden += n_held - view.rules.players * view.rules.hand_size
+        known = " ".join(view.known[seat])
         cards = f"{known} and {hidden} hidden cards" if known else f"{hidden} hidden cards"
         return self._row(f"{seat} {self._name(seat)}"[: NAME_WIDTH + 1], cards)
 
@@ -144,13 +148,13 @@ class _Page:
         view = self.view
         lines = [self.hand()]
         if view.known[view.seat]:
-            lines.append(self._row("", f"seen by all: {' '.join(view.known[view.seat])}", _FAINT))
+            stays = f"; {view.taken} stays this turn" if view.taken in view.hand else ""
+            lines.append(self._row("", f"seen by all: {' '.join(view.known[view.seat])}{stays}"))
         return lines
 
     def hand(self) -> str:
         view = self.view
-        stays = f"   ({view.taken} stays this turn)" if view.taken in view.hand else ""
-        return self._row("hand", f"{_groups(view.hand)}   deadwood {view.deadwood}{stays}")
+        return self._row("hand", f"{_groups(view.hand)}   deadwood {view.deadwood}")
 
     def _mark(self, card: str, melded: set[str]) -> str:
         view = self.view
@@ -170,7 +174,9 @@ class _Page:
             role = ""
             if seat == view.knocker:
                 role = {"gin": "gin", "big_gin": "big gin"}.get(view.ending, "knocks")
-            elif view.ending == "undercut" and view.counted[seat] <= view.counted[view.knocker or 0]:
+            elif (
+                view.ending == "undercut" and view.counted[seat] <= view.counted[view.knocker or 0]
+            ):
                 role = "undercuts" if view.points[seat] else ""
             sums = f"{role:10} deadwood {view.counted[seat]:2}   points {view.points[seat]}"
             lines.append(self._row(self._name(seat), sums))
