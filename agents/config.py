@@ -42,9 +42,9 @@ class TrainConfig:
     """Whom to train against, each in an equal share of the games."""
     imitate: str = "camper"
     """Scripted player whose moves are copied before training; "none": learn from nothing."""
-    imitate_moves: int = 600_000
+    imitate_moves: int = 1_000_000
     """How many of its moves."""
-    steps: int = 5_000_000
+    steps: int = 6_000_000
     """Decisions of the learner in all."""
     games: int = 512
     """Games played at once."""

@@ -13,12 +13,24 @@ from numpy.typing import NDArray
 import okgin_env
 from benchmarks.measure import Contestant
 from okgin_env.kernel import batch, melds
+from okgin_env.kernel.jit import lowest
+from okgin_env.kernel.melds import ONE, ZERO
 from okgin_env.kernel.observe import observe
 from okgin_env.kernel.play import legal, step
 from okgin_env.kernel.policies import POLICIES, choose
 from okgin_env.kernel.rng import seat_below
 from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import ILLEGAL, N_ACTIONS, N_CARDS, OVER, layout
+from okgin_env.layout import (
+    BIG_GIN,
+    DRAW_STOCK,
+    ILLEGAL,
+    KNOCK,
+    N_ACTIONS,
+    N_CARDS,
+    OVER,
+    SHED,
+    layout,
+)
 from okgin_env.rules import Rules
 
 SEED = 7
@@ -47,9 +59,19 @@ def _random_play(states, rules, observation, mask, n_decisions, bare):
         if not bare:
             observe(s, r, s.seat, False, observation, table)
         n_legal = 0
-        for action in range(N_ACTIONS):  # branchless: an id is overwritten unless it is legal
-            ids[n_legal] = action
-            n_legal += mask[action]
+        if s.phase == SHED:
+            rest = s.hands[s.seat]
+            while rest != ZERO:  # branchless: an id is overwritten unless it is legal
+                card = lowest(rest)
+                rest &= rest - ONE
+                ids[n_legal] = card
+                n_legal += mask[card]
+                ids[n_legal] = KNOCK + card
+                n_legal += mask[KNOCK + card]
+        else:
+            for action in range(DRAW_STOCK, BIG_GIN):
+                ids[n_legal] = action
+                n_legal += mask[action]
         step(s, r, ids[seat_below(s, s.seat, n_legal)])
         if s.phase == OVER:
             batch.begin(s, r)

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else a warning without a GPU
-logging.getLogger("ray").setLevel(logging.ERROR)
-
-import numpy as np
+logging.disable(logging.WARNING)  # RLlib warns of its own ageing parts
 
 try:
     import ray
@@ -97,9 +97,7 @@ class GinTable(MultiAgentEnv):
 
     def step(
         self, action_dict: dict[str, int]
-    ) -> tuple[
-        dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict]
-    ]:
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict]]:
         """Takes the action of the agent to move.
 
         Returns:
@@ -114,7 +112,13 @@ class GinTable(MultiAgentEnv):
         rewards = {name: game.rewards[name] for name in {agent, *seen}}
         infos = {name: {"ending": game.infos[name]["ending"]} for name in seen} if over else {}
         flags = {"__all__": over}
-        return {name: self._observe(name) for name in seen}, rewards, flags, {"__all__": False}, infos
+        return (
+            {name: self._observe(name) for name in seen},
+            rewards,
+            flags,
+            {"__all__": False},
+            infos,
+        )
 
     def _observe(self, agent: str) -> dict[str, np.ndarray]:
         seen = self._game.observe(agent)
@@ -155,9 +159,7 @@ def configured(options: argparse.Namespace) -> PPOConfig:
     )
     return (
         PPOConfig()
-        .environment(
-            GinTable, env_config={"rules": options.rules, "seats": options.seats}
-        )
+        .environment(GinTable, env_config={"rules": options.rules, "seats": options.seats})
         .env_runners(
             num_env_runners=options.runners,
             num_envs_per_env_runner=options.envs_per_runner,
@@ -182,17 +184,27 @@ def configured(options: argparse.Namespace) -> PPOConfig:
 
 
 def start_ray(address: str | None, runners: int) -> None:
-    """Joins the cluster at an address, or starts a small quiet Ray on this machine."""
+    """Joins the cluster at an address, or starts a small quiet Ray on this machine.
+
+    Raises:
+        ConnectionError: There is no cluster at the address, or it refuses.
+    """
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-    if address is not None:
-        ray.init(address=address, **quiet)
+    if address is None:
+        ray.init(
+            num_cpus=max(os.cpu_count() or 1, runners),
+            object_store_memory=OBJECT_STORE_BYTES,
+            include_dashboard=False,
+            **quiet,
+        )
         return
-    ray.init(
-        num_cpus=max(os.cpu_count() or 1, runners),
-        object_store_memory=OBJECT_STORE_BYTES,
-        include_dashboard=False,
-        **quiet,
-    )
+    ray.init(address=address, **quiet)
+    cpus = int(ray.cluster_resources().get("CPU", 0))
+    if cpus < runners:
+        print(
+            f"--runners {runners}: the cluster has {cpus} CPUs; this waits until it has more",
+            flush=True,
+        )
 
 
 def train(algorithm: Algorithm, iterations: int) -> None:
@@ -258,8 +270,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         rules = Rules.preset(options.rules, options.seats)
     except ValueError as error:
         parser().error(str(error))
+    try:
+        start_ray(options.address, options.runners)
+    except ConnectionError as error:
+        sys.exit(f"rllib.py: --address {options.address}: {error}")
     report(players.make("random"), rules, options.hands)  # compiles the rules for the runners, too
-    start_ray(options.address, options.runners)
     algorithm = configured(options).build_algo()
     try:
         train(algorithm, options.iterations)

@@ -5,7 +5,8 @@ Pure functions of a seat's view, so they know no more than the person does. `okg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from okgin_env import analysis, cards
 from okgin_env.layout import BIG_GIN, DISCARD, DRAW_STOCK, DRAW_TOP, KNOCK, N_CARDS, PASS
@@ -23,7 +24,7 @@ _MOVES = {
 }  # fmt: skip
 _VERBS = {"k": KNOCK, "knock": KNOCK, "d": DISCARD, "discard": DISCARD}
 _SIGNS = {"♠": "s", "♣": "c", "♦": "d", "♥": "h"}
-_SHOWN = 40  # characters of a bad entry that are repeated
+_SHOWN = 16  # characters of a bad entry that are repeated
 
 
 def understand(entry: str, view: SeatView) -> int | str:
@@ -45,12 +46,10 @@ def understand(entry: str, view: SeatView) -> int | str:
         verb, _, name = words.rpartition(" ")
         card = _card(name)
         if card is None or verb not in ("", *_VERBS):
-            typed = entry.strip()[:_SHOWN]
-            said = f"'{typed}' is no card and no word I know" if typed else "nothing typed"
-            raise ValueError(f"{said}; now: {choices(view)}, or help")
+            raise ValueError(f"{entry.strip()[:_SHOWN]!r}? Now: {choices(view)}; or help")
         action = _VERBS.get(verb, DISCARD) + card
     if action not in view.legal:
-        raise ValueError(f"{_why_not(action, view)}; now: {choices(view)}")
+        raise ValueError(_why_not(action, view))
     return action
 
 
@@ -82,9 +81,9 @@ def knocks(view: SeatView) -> str:
         f"k {cards.card_text(card)} " + ("is gin" if pips == 0 else f"leaves {pips}")
         for pips, card in left
     ]
-    more = f", and {len(said) - 4} more" if len(said) > 4 else ""
+    more = f", and {len(said) - 3} more" if len(said) > 3 else ""
     big = ["big gin"] if BIG_GIN in view.legal else []
-    return f"you may knock: {', '.join([*big, *said[:4]])}{more}" if said or big else ""
+    return f"you may knock: {', '.join([*big, *said[:3]])}{more}" if said or big else ""
 
 
 def reason(action: int, view: SeatView) -> str:
@@ -139,10 +138,63 @@ def help_lines(view: SeatView) -> list[str]:
     ]
 
 
+def prompt(view: SeatView) -> str:
+    """What to ask with."""
+    asked = {"offer": "your offer", "draw": "your draw", "discard": "your discard"}
+    return f"{asked[view.phase]} ({choices(view)}): "
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """Names that can be printed, and told apart."""
+    clean = ["".join(c if c.isprintable() else "?" for c in name).strip()[:40] for name in names]
+    shown = [name[:9] for name in clean]  # as much as a full table shows of them
+    return [
+        f"{name[:7] or 'player'}-{seat}"
+        if shown.count(name[:9]) > 1 or name in ("", "you", "human")
+        else name
+        for seat, name in enumerate(clean, start=1)
+    ]
+
+
+def score(scores: Sequence[int], names: Sequence[str]) -> str:
+    """A score by name."""
+    return ", ".join(f"{name} {points}" for name, points in zip(names, scores, strict=True))
+
+
+def result(view: SeatView, names: Sequence[str]) -> str:
+    """How a hand ended, and who scored what."""
+    won = [f"{names[seat]} +{points}" for seat, points in enumerate(view.points) if points]
+    return f"{view.ending.replace('_', ' ')}, {', '.join(won) or 'no points'}"
+
+
+def verdict(info: Mapping[str, Any], names: Sequence[str], n_hands: int) -> str:
+    """Who won, and how.
+
+    Args:
+        info: What `info.hand_info` says of the last hand.
+        names: What to call the seats; "you" is the person.
+        n_hands: Hands played.
+    """
+    if "match_winner" not in info:
+        return "The hand is over."
+    winner = info["match_winner"]
+    if winner < 0:
+        return "The match ends undecided."
+    ways = {"gin": "by gin", "big_gin": "by big gin", "undercut": "by an undercut"}
+    how = ways.get(info["ending"], "by a knock")
+    who = "You win" if names[winner] == "you" else f"{names[winner]} wins"
+    hands = f"{n_hands} hand{'s' if n_hands != 1 else ''}"
+    lines = [f"{who} the match in {hands}, the last one {how}.", score(info["scores"], names)]
+    if list(info["match_points"]) != list(info["scores"]):
+        lines.append(f"with the bonuses of the match: {score(info['match_points'], names)}")
+    return "\n".join(lines)
+
+
 def _rules(rules: Rules, limit: int) -> list[str]:
     """The rules in five points."""
     knock = f"{limit} or less" if limit else "0"
-    to = f" A match goes to {rules.target}." if rules.target else ""
+    to = f" A match is to {rules.target}." if rules.target else ""
+    who = "no more than you" if rules.undercut_on_tie else "less"
     return [
         "1 Melds are 3 or 4 of a rank, or 3 and more in a row of a suit, ace low; the",
         "  rest is deadwood: ace 1, T J Q K 10.",
@@ -151,8 +203,8 @@ def _rules(rules: Rules, limit: int) -> list[str]:
         f"3 With deadwood of {knock} after the discard you may knock. 0 is gin: the",
         f"  others' deadwood and {rules.gin_bonus} points are yours.",
         "4 After a knock the others lay off cards on your melds. You get the difference;",
-        f"  who has no more than you undercuts: the difference and {rules.undercut_bonus} for that seat.",
-        f"5 When a discard leaves two cards in the stock nobody scores.{to}",
+        f"  who has {who} undercuts: the difference and {rules.undercut_bonus} for that seat.",
+        f"5 If a discard leaves two cards in the stock nobody scores.{to}",
     ]
 
 
@@ -171,18 +223,18 @@ def _card(word: str) -> int | None:
 
 
 def _why_not(action: int, view: SeatView) -> str:
-    """Why an action is not legal now."""
-    if action in (DRAW_STOCK, DRAW_TOP, PASS):
-        return f"'{typed(action)}' is not possible now"
-    if view.phase != "discard":
-        return "first comes a card, then a discard"
+    """Why an action is not legal now, and what is, on one line."""
+    if action in (DRAW_STOCK, DRAW_TOP, PASS) or view.phase != "discard":
+        return f"'{typed(action)}' is not possible now: {choices(view)}"
     if action == BIG_GIN:
-        return "no big gin: " + (
-            "not all cards are melded" if view.rules.big_gin_bonus else "these rules have none"
-        )
+        has = "not all your cards are melded" if view.rules.big_gin_bonus else "no such rule here"
+        return f"no big gin, {has}: {choices(view)}"
     card = cards.card_text(action % N_CARDS)
     if card not in view.hand:
-        return f"you do not hold {card}"
+        return f"you do not hold {card}, but {' '.join(view.hand)}"
     if card == view.taken:
-        return f"{card} was just taken from the pile and stays this turn"
-    return f"{card} leaves deadwood {_left(view.hand, card)}, the knock limit is {view.limit}"
+        return f"{card} was just taken from the pile and stays this turn; any other card may go"
+    left = _left(view.hand, card)
+    return (
+        f"{card} leaves deadwood {left}, the knock limit is {view.limit}; {card} alone discards it"
+    )

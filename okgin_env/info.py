@@ -44,13 +44,15 @@ def hand_info(
 ) -> dict[str, Any]:
     """The fields for hand i as plain values; `illegal_action` is there when `seat` forfeited it."""
     final = finals[i : i + 1]
-    info = {
-        name: value[0] if value.ndim > 1 else value.item()
-        for name, value in hand_infos(final, n_players, match).items()
-    }
+    info = {name: plain(values)[0] for name, values in hand_infos(final, n_players, match).items()}
     if forfeited(final, seat)[0]:
         info["illegal_action"] = True
     return info
+
+
+def plain(values: NDArray[Any]) -> list[Any]:
+    """The field of each hand as a single environment has it: a plain value, or a row of one a seat."""
+    return list(values) if values.ndim > 1 else values.tolist()
 
 
 def forfeited(finals: NDArray[np.void], seat: int) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
 from okgin_env.games import Games, OpponentLike, Written
-from okgin_env.info import hand_info
+from okgin_env.info import forfeited, hand_infos, plain
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
 from okgin_env.rules import Rules
@@ -121,18 +121,18 @@ class OklahomaGinVecEnv(VecEnv):
         observations, masks, rewards, dones, final_observations = written
         self._masks = masks.view(np.bool_)
         infos = [_NO_INFO] * self.num_envs
-        for i in np.flatnonzero(dones).tolist():
-            infos[i] = {
-                "terminal_observation": final_observations[i],
-                "TimeLimit.truncated": False,
-                **hand_info(
-                    games.finals,
-                    i,
-                    games.rules.players,
-                    games.episode == MATCH,
-                    games.seat,
-                ),
-            }
+        ended = np.flatnonzero(dones)
+        if len(ended):
+            n_players, match = games.rules.players, games.episode == MATCH
+            told = hand_infos(games.finals[ended], n_players, match)
+            illegal = forfeited(games.finals[ended], games.seat)
+            names, columns = tuple(told), [plain(values) for values in told.values()]
+            for i, forfeit, *fields in zip(ended.tolist(), illegal.tolist(), *columns, strict=True):
+                infos[i] = dict(zip(names, fields, strict=True))
+                infos[i]["terminal_observation"] = final_observations[i]
+                infos[i]["TimeLimit.truncated"] = False
+                if forfeit:
+                    infos[i]["illegal_action"] = True
         return observations, rewards.astype(np.float32), dones, infos
 
     def action_masks(self) -> NDArray[np.bool_]:

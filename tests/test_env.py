@@ -49,7 +49,14 @@ CASES = [(preset, n) for preset in PRESETS for n in (2, 3, 4)]
 
 
 # --- players of our own: at the top of a module, so that they can be pickled ---------------------------------
-class Bungler(Bot):
+class Named(Bot):
+    """A bot that prints as its name, so that test ids are the same in every process."""
+
+    def __repr__(self) -> str:
+        return type(self).__name__
+
+
+class Bungler(Named):
     """Plays as badly as it may: always the last of its legal actions below a knock."""
 
     def choose(self, view: SeatView, rng: np.random.Generator) -> int:
@@ -57,7 +64,7 @@ class Bungler(Bot):
         return max(action for action in view.legal if not KNOCK <= action < DRAW_STOCK)
 
 
-class Cheater(Bot):
+class Cheater(Named):
     """Answers its third decision of a hand with something illegal."""
 
     def __init__(self, answer: int = BIG_GIN) -> None:
@@ -86,6 +93,9 @@ class Outside:
     def __init__(self, inner: str) -> None:
         self.name = f"outside {inner}"
         self._inner = players.make(inner)
+
+    def __repr__(self) -> str:
+        return self.name
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """What the scripted player answers."""

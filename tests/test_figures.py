@@ -205,7 +205,7 @@ def _played(preset: str, policy: int, n_games: int, episode: int = batch.HAND) -
     states, finals, games = new_states(BATCH), new_states(BATCH), np.arange(BATCH)
     batch.seed_games(states, games, games.astype(np.uint64))
     policies = np.full((BATCH, MAX_PLAYERS), policy, np.int8)
-    seats, actions = np.full(BATCH, batch.NOBODY), np.full(BATCH, -1)
+    seats, actions = np.full(BATCH, batch.NOBODY), np.full(BATCH, batch.NO_ACTION)
     unused = np.zeros((BATCH, 1), np.int8)  # nobody learns, so nothing is observed
     masks = np.zeros((BATCH, N_ACTIONS), np.int8)
     rewards, dones = np.zeros(BATCH), np.zeros(BATCH, bool)
@@ -214,7 +214,7 @@ def _played(preset: str, policy: int, n_games: int, episode: int = batch.HAND) -
         batch.begin_games(states, games, rules)
         batch.step_games(
             *(states, finals, games, rules, policies, seats, actions, episode, REWARD_POINTS),
-            *(True, False, unused, masks, rewards, dones, unused),
+            *(True, False, False, unused, masks, rewards, dones, unused),
         )
         ended.append(finals.copy())
     return np.concatenate(ended)

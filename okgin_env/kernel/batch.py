@@ -147,27 +147,30 @@ def step_games(
         i = games[g]
         s = states[i]
         seat = seats[i]
-        keep = pay and not dones[i]
+        # A batch without learners may come with arrays of one row.
+        keep = pay and (seat == NOBODY or not dones[i])
         if actions[i] != NO_ACTION and s.phase != OVER:
             step(s, r, actions[i])
             _close_hand(states, finals, i, r, seat, episode, kind, pause, keep)
-        _run(states, finals, i, r, policies[i], seat, episode, kind, pause, keep, table)
-        if seat == NOBODY or (pause and s.phase == OVER and _goes_on(s, seat, episode)):
-            continue
-        if s.phase == OVER and pay and not dones[i]:
-            dones[i] = True
-            rewards[i] = s.unpaid
-            s.unpaid = 0.0
-            if not autoreset:
-                _write(s, r, seat, episode, observations[i], masks[i], table)
-                continue
-            _write(s, r, seat, episode, final_observations[i], spare_mask, table)
-        while s.phase == OVER and not (pause and _goes_on(s, seat, episode)):
+        while True:
+            _run(states, finals, i, r, policies[i], seat, episode, kind, pause, keep, table)
+            if seat == NOBODY or s.phase != OVER or (pause and _goes_on(s, seat, episode)):
+                break
+            if keep:
+                dones[i] = True
+                rewards[i] = s.unpaid
+                s.unpaid = 0.0
+                if not autoreset:
+                    break
+                _write(s, r, seat, episode, final_observations[i], spare_mask, table)
+            keep = False
             begin(s, r)
-            _run(states, finals, i, r, policies[i], seat, episode, kind, pause, False, table)
-        if s.seat != seat or s.phase == OVER:
+        if seat == NOBODY:
             continue
-        if pay and not dones[i]:
+        told = dones[i] and not autoreset if s.phase == OVER else s.seat == seat
+        if not told:
+            continue
+        if keep and not dones[i]:
             rewards[i] = s.unpaid
             s.unpaid = 0.0
         _write(s, r, seat, episode, observations[i], masks[i], table)
@@ -213,7 +216,8 @@ def deal_games(states, games, rules, decks, dealers):
         if decks[g, 0] < 0:
             shuffle(s)
         else:
-            s.deck[:] = decks[g]
+            for k in range(N_CARDS):
+                s.deck[k] = decks[g, k]
         deal(s, rules[0], dealer)
 
 

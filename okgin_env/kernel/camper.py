@@ -19,7 +19,7 @@ from okgin_env.kernel.melds import (
     least_discard,
     melded,
 )
-from okgin_env.kernel.play import locked_mask, top_card
+from okgin_env.kernel.play import locked_mask, pile_mask, top_card
 from okgin_env.kernel.rng import seat_below
 from okgin_env.layout import KNOCK, MAX_PLAYERS, N_CARDS, N_RANKS
 
@@ -30,15 +30,6 @@ N_HOPES = 7  # best draws that count
 HOPE_WEIGHT = 18.0
 HOPE_DECAY = 0.9  # a turn
 SLACK = 5  # pips and deadwood within which discards are weighed against each other
-
-
-@compiled
-def pile_mask(s):
-    """Mask of the cards in the discard pile."""
-    found = ZERO
-    for k in range(s.n_pile):
-        found |= bit(s.pile[k])
-    return found
 
 
 @compiled

@@ -69,6 +69,7 @@ def _cache_folder() -> str | None:
     return None
 
 
+_N_SPREAD = 52
 PLAIN = bool(_config.DISABLE_JIT)
 _CACHE = None if PLAIN else _cache_folder()
 _lock = threading.Lock()
@@ -127,5 +128,30 @@ def _lowest(typingctx: Any, mask: Any) -> Any:
     return types.int64(mask), build
 
 
+def _plain_spread(mask: Any, array: Any, at: int) -> None:
+    """Writes the 52 low bits of a mask as 52 bytes of 0 and 1, from index `at` of an int8 array."""
+    array[at : at + _N_SPREAD] = [int(mask) >> k & 1 for k in range(_N_SPREAD)]
+
+
+@intrinsic
+def _spread(typingctx: Any, mask: Any, array: Any, at: Any) -> Any:
+    """The same in a few vector instructions; as all compiled code it trusts the index."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = context.cast(builder, args[0], signature.args[0], types.uint64)
+        bits = builder.bitcast(word, ir.VectorType(ir.IntType(1), 64))
+        wide = builder.zext(bits, ir.VectorType(ir.IntType(8), 64))
+        index = ir.Constant(ir.VectorType(ir.IntType(32), _N_SPREAD), list(range(_N_SPREAD)))
+        row = builder.shuffle_vector(wide, ir.Constant(wide.type, ir.Undefined), index)
+        data = context.make_array(signature.args[1])(context, builder, args[1]).data
+        offset = context.cast(builder, args[2], signature.args[2], types.intp)
+        place = builder.bitcast(builder.gep(data, [offset]), row.type.as_pointer())
+        builder.store(row, place, align=1)
+        return context.get_dummy_value()
+
+    return types.void(mask, array, at), build
+
+
 popcount: Callable[[Any], int] = _plain_popcount if PLAIN else _popcount  # pyright: ignore
 lowest: Callable[[Any], int] = _plain_lowest if PLAIN else _lowest  # pyright: ignore
+spread: Callable[[Any, Any, int], None] = _plain_spread if PLAIN else _spread  # pyright: ignore

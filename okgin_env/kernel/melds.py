@@ -127,28 +127,52 @@ def deadwood(cards_mask):
 
 
 @compiled
+def _lower_discards(rest_mask, table):
+    """Lowers the entries of all cards that are in no set: what discarding each leaves, runs made."""
+    total = _loose(rest_mask)
+    for suit in range(N_SUITS):
+        own = np.int64((rest_mask >> np.uint64(N_RANKS * suit)) & _SUIT)
+        others = total - np.int64(LOOSE[own])
+        rest = np.uint64(own)
+        while rest != ZERO:
+            rank = lowest(rest)
+            rest &= rest - ONE
+            left = others + np.int64(LOOSE[own ^ (1 << rank)])
+            card = N_RANKS * suit + rank
+            if left < table[card]:
+                table[card] = left
+
+
+@compiled
 def discard_table(hand_mask, table):
     """Writes for every card of the hand the least deadwood that discarding it leaves.
 
+    An arrangement of what is left is one of the hand in which the card is in no meld, so the ways to make sets are tried once
+    for all discards together.
+
     Args:
-        hand_mask: The cards, usually eleven.
+        hand_mask: Up to eleven cards.
         table: (52,) int16, pips; only the entries of held cards are written.
     """
     rest = hand_mask
-    if triples(hand_mask) != ZERO:
-        while rest != ZERO:
-            card = lowest(rest)
-            rest &= rest - ONE
-            table[card] = deadwood(hand_mask ^ bit(card))
+    while rest != ZERO:
+        table[lowest(rest)] = 1000
+        rest &= rest - ONE
+    ranks = triples(hand_mask)
+    if ranks == ZERO:
+        _lower_discards(hand_mask, table)
         return
-    total = _loose(hand_mask)
-    for suit in range(N_SUITS):
-        own = np.int64((hand_mask >> np.uint64(N_RANKS * suit)) & _SUIT)
-        others = total - np.int64(LOOSE[own])
-        while rest != ZERO and lowest(rest) < N_RANKS * (suit + 1):
-            card = lowest(rest)
-            rest &= rest - ONE
-            table[card] = others + np.int64(LOOSE[own ^ (1 << (card - N_RANKS * suit))])
+    a = _group(hand_mask, ranks)
+    ranks &= ranks - ONE
+    b = _group(hand_mask, ranks)
+    ranks &= ranks - ONE if ranks != ZERO else ZERO
+    c = _group(hand_mask, ranks)
+    for i in range(_n_options(a)):
+        without_a = hand_mask & ~_option(a, i)
+        for j in range(_n_options(b)):
+            without_b = without_a & ~_option(b, j)
+            for k in range(_n_options(c)):
+                _lower_discards(without_b & ~_option(c, k), table)
 
 
 @compiled

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from okgin_env.kernel.jit import compiled, lowest
+from okgin_env.kernel.jit import compiled, lowest, spread
 from okgin_env.kernel.melds import ONE, ZERO, bit, deadwood, least_discard, melded
-from okgin_env.kernel.play import locked_mask, stock_left, top_card
+from okgin_env.kernel.play import STOCK_AT_VOID, locked_mask, pile_mask, stock_left, top_card
 from okgin_env.layout import (
     DEADWOOD_STEPS,
     DRAW,
@@ -36,20 +36,14 @@ from okgin_env.layout import (
     SHED,
 )
 
-
-@compiled
-def _plane(cards_mask, observation, at):
-    """Sets the bits of a card set in the plane that starts at `at`."""
-    rest = cards_mask
-    while rest != ZERO:
-        observation[at + lowest(rest)] = 1
-        rest &= rest - ONE
+# Steps of the deadwood thermometer below each deadwood: (128,) int64.
+_N_DEADWOOD_STEPS = np.array([sum(d > step for step in DEADWOOD_STEPS) for d in range(128)])
 
 
 @compiled
 def _own_prospects(s, hand, observation, table):
     """What a good player sees at a glance in the own hand: derived, exact, from own cards only."""
-    _plane(melded(hand), observation, O_MELDED)
+    spread(melded(hand), observation, O_MELDED)
     if s.phase == SHED:
         best = 1000
         rest = hand & ~locked_mask(s)
@@ -62,7 +56,7 @@ def _own_prospects(s, hand, observation, table):
             rest &= rest - ONE
             if table[card] == best:
                 observation[O_BEST_DISCARDS + card] = 1
-        return best
+        return np.int64(best)
     own = deadwood(hand)
     top = top_card(s)
     if (s.phase == OFFER or s.phase == DRAW) and top >= 0:
@@ -92,38 +86,33 @@ def observe(s, rules, seat, match, observation, table):
     observation[:] = 0
     n = rules.players
     hand = s.hands[seat]
-    _plane(hand, observation, O_HAND)
+    spread(hand, observation, O_HAND)
     top = top_card(s)
     if top >= 0:
         observation[O_TOP + top] = 1
-    for k in range(s.n_pile - 1):
-        observation[O_UNDER + np.int64(s.pile[k])] = 1
+        spread(pile_mask(s) ^ bit(top), observation, O_UNDER)
     if s.taken >= 0:
         observation[O_TAKEN + np.int64(s.taken)] = 1
-    _plane(s.discards[seat], observation, O_OWN_DISCARDS)
-    _plane(s.known[seat], observation, O_OWN_KNOWN)
+    spread(s.discards[seat], observation, O_OWN_DISCARDS)
+    spread(s.known[seat], observation, O_OWN_KNOWN)
     observation[O_LIMIT + np.int64(s.limit)] = 1
     if s.phase < OVER:
         observation[O_PHASE + np.int64(s.phase)] = 1
-    for k in range(min(stock_left(s) - 2, N_STOCK_STEPS)):
-        observation[O_STOCK + k] = 1
+    n_draws = min(max(stock_left(s) - STOCK_AT_VOID, 0), N_STOCK_STEPS)
+    observation[O_STOCK : O_STOCK + n_draws] = 1
     observation[O_DEALER + (s.dealer - seat + n) % n] = 1
     if seat == s.seat:
         own = _own_prospects(s, hand, observation, table)
     else:
-        _plane(melded(hand), observation, O_MELDED)
+        spread(melded(hand), observation, O_MELDED)
         own = deadwood(hand)
-    for k in range(len(DEADWOOD_STEPS)):
-        if own > DEADWOOD_STEPS[k]:
-            observation[O_DEADWOOD + k] = 1
-        else:
-            break
+    observation[O_DEADWOOD : O_DEADWOOD + _N_DEADWOOD_STEPS[own]] = 1
     at = O_OPPONENTS
     for k in range(1, n):
         p = (seat + k) % n
-        _plane(s.known[p], observation, at)
-        _plane(s.discards[p], observation, at + N_CARDS)
-        _plane(s.declined[p], observation, at + 2 * N_CARDS)
+        spread(s.known[p], observation, at)
+        spread(s.discards[p], observation, at + N_CARDS)
+        spread(s.declined[p], observation, at + 2 * N_CARDS)
         at += O_PER_OPPONENT
     if match:
         for k in range(n):

@@ -19,6 +19,7 @@ from okgin_env.layout import (
     ILLEGAL,
     KNOCK,
     LOSER_DEALS,
+    MAX_LOG,
     MAX_PLAYERS,
     N_CARDS,
     N_RANKS,
@@ -119,6 +120,15 @@ def stock_left(s):
 def top_card(s):
     """Card id of the top of the discard pile, or -1."""
     return np.int64(s.pile[s.n_pile - 1]) if s.n_pile > 0 else -1
+
+
+@compiled
+def pile_mask(s):
+    """Mask of the cards in the discard pile."""
+    found = ZERO
+    for k in range(s.n_pile):
+        found |= bit(s.pile[k])
+    return found
 
 
 @compiled
@@ -394,10 +404,11 @@ def conceal(s, rules, seat, out):
     out.ending = s.ending
     out.hand_winner = s.hand_winner
     out.match_winner = s.match_winner
-    out.pile[:] = s.pile
-    out.deck[:] = -1
-    out.log[:] = 0
-    out.log[: s.n_log] = s.log[: s.n_log]
+    for k in range(N_CARDS):
+        out.pile[k] = s.pile[k]
+        out.deck[k] = -1
+    for k in range(MAX_LOG):
+        out.log[k] = s.log[k] if k < s.n_log else 0
     for p in range(MAX_PLAYERS):
         shown = p == seat or s.knocker >= 0
         out.seat_rng[p] = s.seat_rng[p] if p == seat else ZERO

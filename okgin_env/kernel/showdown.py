@@ -124,7 +124,8 @@ def arrange(hand_mask, best):
     melds = np.zeros(MAX_MELDS, np.uint64)
     least = deadwood(hand_mask)
     n_best, best_exposure = 0, 1000
-    best[:] = ZERO
+    for k in range(MAX_MELDS):
+        best[k] = ZERO
     # Index n_found stands for "no further meld" (its mask is empty).
     for i in range(n_found + 1):
         for j in range(min(i + 1, n_found), n_found + 1):
@@ -141,7 +142,7 @@ def arrange(hand_mask, best):
                 exposure = _exposure(melds, n_melds, hand_mask)
                 if _comes_first(melds, n_melds, exposure, best, n_best, best_exposure):
                     n_best, best_exposure = n_melds, exposure
-                    best[:] = melds
+                    best[0], best[1], best[2] = melds[0], melds[1], melds[2]
     return n_best
 
 

@@ -10,7 +10,8 @@ from okgin_env.cards import RANKS, SUITS
 from okgin_env.layout import N_CARDS
 from okgin_env.view import SeatView, action_text
 
-NAME_WIDTH = 12
+NAME_WIDTH = 11
+_COLUMN = NAME_WIDTH + 3  # of headings: a seat's number and name, and a space
 _SUIT_NAMES = {"s": "spades", "c": "clubs", "d": "diamonds", "h": "hearts"}
 _SUIT_STYLES = {"s": "1", "c": "32", "d": "36", "h": "31"}  # bold, green, cyan, red
 _HEADING, _FAINT, _GOOD = "1", "2", "33"
@@ -87,7 +88,7 @@ class _Page:
 
     def _name(self, seat: int) -> str:
         if self.names:
-            width = NAME_WIDTH if self.view.rules.players < 4 else 8  # four scores stand on a line
+            width = NAME_WIDTH if self.view.rules.players < 4 else 9  # four scores stand on a line
             return self.names[seat][:width].rstrip()
         return "you" if seat == self.view.seat else f"seat {seat}"
 
@@ -97,11 +98,11 @@ class _Page:
     def _row(self, label: str, text: str, style: str = _HEADING) -> str:
         """A line with a heading; `text` is plain."""
         shown = paint_cards(text) if self.colour else text
-        return f"  {self._style(f'{label:{NAME_WIDTH + 2}}', style)}{shown}"
+        return f"  {self._style(f'{label:{_COLUMN}}', style)}{shown}"
 
     def _headline(self) -> list[str]:
         view = self.view
-        limit = "knock with gin only" if view.limit == 0 else f"knock with {view.limit} or less"
+        limit = f"knock limit {view.limit or 'gin only'}"
         scores = "   ".join(f"{self._name(seat)} {score}" for seat, score in enumerate(view.scores))
         to = f" to {view.rules.target}" if view.rules.target else ""
         return [
@@ -112,10 +113,10 @@ class _Page:
     def _table(self) -> list[str]:
         view = self.view
         melded = set(" ".join(analysis.arrange(view.hand)).split())
-        lines = [f"  {'':{NAME_WIDTH + 2}}{self._style(' '.join(RANKS), _HEADING)}"]
+        lines = [f"  {'':{_COLUMN}}{self._style(' '.join(RANKS), _HEADING)}"]
         for suit, legend in zip(SUITS, _LEGEND, strict=True):
             marks = " ".join(self._mark(rank + suit, melded) for rank in RANKS)
-            label = self._style(f"{_SUIT_NAMES[suit]:{NAME_WIDTH + 2}}", _SUIT_STYLES[suit])
+            label = self._style(f"{_SUIT_NAMES[suit]:{_COLUMN}}", _SUIT_STYLES[suit])
             words = self._style(legend or self._seats_legend(), _FAINT)
             lines.append(f"  {label}{marks}     {words}")
         pile = " ".join(view.pile[-_PILE_SHOWN:]) or "empty"
@@ -132,17 +133,18 @@ class _Page:
 
     def _seats_legend(self) -> str:
         seats = sorted(self._others())
-        return f"{' '.join(str(seat) for seat in seats)} seen to be taken by that seat"
+        return f"{' '.join(str(seat) for seat in seats)} known to be that seat's"
 
     def _other(self, seat: int) -> str:
         view = self.view
-        hidden = view.rules.hand_size - len(view.known[seat])
+        hidden = view.rules.hand_size - len(view.hands[seat])
         if seat == view.to_move:  # all other cards lie elsewhere: it may hold one more
             n_held = N_CARDS - view.stock_left - len(view.pile)
             hidden += n_held - view.rules.players * view.rules.hand_size
-        known = " ".join(view.known[seat])
-        cards = f"{known} and {hidden} hidden cards" if known else f"{hidden} hidden cards"
-        return self._row(f"{seat} {self._name(seat)}"[: NAME_WIDTH + 1], cards)
+        cards = f"{hidden} hidden cards"
+        if known := view.hands[seat]:  # all of them where the view is revealed
+            cards = f"{' '.join(known)} and {cards}" if hidden else _groups(known)
+        return self._row(f"{seat} {self._name(seat)}", cards)
 
     def own(self) -> list[str]:
         view = self.view
@@ -163,7 +165,7 @@ class _Page:
         elif card in view.pile:
             mark, style = ("^", _GOOD) if card == view.top else (".", _FAINT)
         else:
-            holders = [seat for seat in self._others() if card in view.known[seat]]
+            holders = [seat for seat in self._others() if card in view.hands[seat]]
             mark, style = (str(holders[0]), _GOOD) if holders else ("-", _FAINT)
         return self._style(mark, style)
 
