@@ -137,31 +137,38 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             raise ValueError(
                 f"games {late} are over; reset them first (options={{'reset_mask': …}})"
             )
-        stepped = np.flatnonzero(~self._ended) if mode == AutoresetMode.NEXT_STEP else self._all
-        hands_before = self.games.states["n_hands"].copy()
+        stepped = self._all
+        if mode == AutoresetMode.NEXT_STEP and self._ended.any():
+            stepped = np.flatnonzero(~self._ended)
+        match = self.games.episode == MATCH  # in which hands end that are not the end
+        hands_before = self.games.states["n_hands"].copy() if match else None
         same_step = mode == AutoresetMode.SAME_STEP
         written = self.games.step(np.maximum(taken, -1, dtype=np.int64), stepped, same_step)
         if len(stepped) < self.num_envs:
             self.games.reset(np.flatnonzero(self._ended), None, written)
         dones = written.dones
         self._ended = np.zeros(self.num_envs, np.bool_) if same_step else dones.copy()
-        self._observations, self._masks = written.observations, written.masks
+        self._masks = written.masks
+        if mode == AutoresetMode.DISABLED:  # a reset of some games repeats the others' rows
+            self._observations = written.observations.copy()
         info = self._masks_info(self._all)
         hand_over = dones.copy()
-        hand_over[stepped] |= (self.games.states["n_hands"] != hands_before)[stepped]
+        if match:
+            hand_over[stepped] |= (self.games.states["n_hands"] != hands_before)[stepped]
         if same_step and dones.any():
             final_info = self._hands_info(dones)
-            final_info["action_mask"] = dones[:, None] * np.ones(N_ACTIONS, np.int8)
+            final_info["action_mask"] = np.zeros((self.num_envs, N_ACTIONS), np.int8)
+            final_info["action_mask"][dones] = 1
             final_info["_action_mask"] = dones.copy()
             final_obs = np.full(self.num_envs, None, object)
-            for i in np.flatnonzero(dones):
+            for i in np.flatnonzero(dones).tolist():
                 final_obs[i] = written.final_observations[i]
             info |= {"final_obs": final_obs, "_final_obs": dones.copy()}
             info |= {"final_info": final_info, "_final_info": dones.copy()}
             hand_over &= ~dones
         if hand_over.any():
             info |= self._hands_info(hand_over)
-        return written.observations.copy(), written.rewards, dones, np.zeros_like(dones), info
+        return written.observations, written.rewards, dones, np.zeros_like(dones), info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(N, 108) bool, the legal actions of every game."""
@@ -210,9 +217,12 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self._masks[games] = written.masks[games]
 
     def _masks_info(self, games: NDArray[np.int64]) -> dict[str, Any]:
-        present = np.zeros(self.num_envs, np.bool_)
-        present[games] = True
-        return {"action_mask": self._masks * present[:, None], "_action_mask": present}
+        masks, present = self._masks.copy(), np.ones(self.num_envs, np.bool_)
+        if len(games) < self.num_envs:
+            present[:] = False
+            present[games] = True
+            masks[~present] = 0
+        return {"action_mask": masks, "_action_mask": present}
 
     def _hands_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         """Info on the hands that ended in the games flagged, as batched arrays with masks."""

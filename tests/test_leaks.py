@@ -154,6 +154,7 @@ def _seen(state: NDArray[np.void], rules: Rules, seat: int, episode: int) -> dic
         "record": _bytes(decisions.records),
         "word": int(decisions.words[0]),
         "text": str(view),
+        "svg": view.svg(),
         "view": repr(plain),
     }
     if state["phase"][0] != OVER and state["seat"][0] == seat:

@@ -1,0 +1,94 @@
+"""The vector environment beside the kernel it calls and beside SyncVectorEnv: `python benchmarks/vector.py`."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from gymnasium.vector import SyncVectorEnv
+
+from okgin_env.env import OklahomaGinEnv
+from okgin_env.kernel import batch
+from okgin_env.vector import OklahomaGinVectorEnv
+
+WANTED = {"kernel": 0.8, "sync": 25.0}
+
+
+def _choose(masks: np.ndarray) -> np.ndarray:
+    """The first legal action of every game."""
+    return masks.argmax(axis=1)
+
+
+def kernel_runner(n: int) -> Callable[[int], float]:
+    """Median seconds a step of N games with nothing around the compiled call but fresh arrays."""
+    env = OklahomaGinVectorEnv(n, autoreset_mode="SameStep")
+    env.reset(seed=0)
+    games, everyone = env.games, np.arange(n)
+
+    def run(n_steps: int) -> float:
+        masks, spent = env.action_masks().view(np.int8), []
+        for _ in range(n_steps):
+            actions = _choose(masks)
+            start = time.perf_counter()
+            written = games._blank(True)
+            batch.step_games(
+                *(games.states, games.finals, everyone, games._rules, games._policies),
+                *(games._seats, actions, games.episode, games.reward, True, True, False, *written),
+            )
+            spent.append(time.perf_counter() - start)
+            masks = written.masks
+        return statistics.median(spent)
+
+    return run
+
+
+def vector_runner(env: OklahomaGinVectorEnv | SyncVectorEnv) -> Callable[[int], float]:
+    """Median seconds a step of a vector environment."""
+    _, info = env.reset(seed=0)
+    last = {"masks": info["action_mask"]}
+
+    def run(n_steps: int) -> float:
+        spent = []
+        for _ in range(n_steps):
+            actions = _choose(last["masks"])
+            start = time.perf_counter()
+            info = env.step(actions)[4]
+            spent.append(time.perf_counter() - start)
+            last["masks"] = info["action_mask"]
+        return statistics.median(spent)
+
+    return run
+
+
+def main() -> None:
+    """Runs the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--games", type=int, default=1024, help="games at once (default: 1024)")
+    parser.add_argument("--repeats", type=int, default=15, help="rounds (default: 15)")
+    args = parser.parse_args()
+    n = args.games
+    runners = {
+        "kernel": (kernel_runner(n), 100),
+        "vector": (vector_runner(OklahomaGinVectorEnv(n, autoreset_mode="SameStep")), 100),
+        "sync": (vector_runner(SyncVectorEnv([partial(OklahomaGinEnv)] * n)), 3),
+    }
+    speeds: dict[str, list[float]] = {name: [] for name in runners}
+    for k in range(args.repeats + 1):
+        for name, (run, n_steps) in runners.items():
+            speed = n / run(n_steps)
+            if k:  # the first round warms up
+                speeds[name].append(speed)
+    print(f"{n} games, medians of {args.repeats} rounds, learners' decisions\n")
+    print("| | decisions/s | vector environment is | wanted |\n|---|--:|--:|--:|")
+    for name, values in speeds.items():
+        ratio = statistics.median(v / o for v, o in zip(speeds["vector"], values, strict=True))
+        wanted = f"{WANTED[name]:g} x" if name in WANTED else "-"
+        print(f"| {name} | {statistics.median(values):,.0f} | {ratio:.2f} x | {wanted} |")
+
+
+if __name__ == "__main__":
+    main()
