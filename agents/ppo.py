@@ -134,6 +134,7 @@ class _Run:
         )
         self.curve: list[dict[str, Any]] = []
         start = checkpoint.newest(folder / "checkpoints")
+        self.resumed = start is not None
         if start is not None:
             checkpoint.load(self.model, self.env, self.monitor, start)
             self.curve = _read_curve(folder / "curve.csv", self.model.num_timesteps)
@@ -158,7 +159,7 @@ class _Run:
             TimeRemainingColumn(),
         )
         with Progress(*columns, console=self.console) as bar:
-            if self.model.num_timesteps == 0 and self.config.imitate != "none":
+            if not self.resumed and self.config.imitate != "none":
                 self._imitate(bar)
             callback = _Watcher(self, bar)
             self.model.learn(left, callback=callback, reset_num_timesteps=False, log_interval=10)
@@ -239,6 +240,10 @@ class _Watcher(BaseCallback):
         self.earlier = float(run.curve[-1]["seconds"]) if run.curve else 0.0
         self.task = bar.add_task("", total=run.config.steps, completed=self.first_step, speed=0.0)
         self.next_checkpoint = self.first_step + run.config.checkpoint_every
+
+    def _on_training_start(self) -> None:
+        if not self.run.resumed:
+            self.checkpoint()  # what it knows before it has learnt anything by itself
 
     def _on_rollout_start(self) -> None:
         if self.num_timesteps >= self.next_checkpoint:
