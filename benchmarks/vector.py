@@ -12,7 +12,6 @@ import numpy as np
 from gymnasium.vector import SyncVectorEnv
 
 from okgin_env.env import OklahomaGinEnv
-from okgin_env.kernel import batch
 from okgin_env.vector import OklahomaGinVectorEnv
 
 WANTED = {"kernel": 0.8, "sync": 25.0}
@@ -23,9 +22,13 @@ def _choose(masks: np.ndarray) -> np.ndarray:
     return masks.argmax(axis=1)
 
 
-def kernel_runner(n: int) -> Callable[[int], float]:
+def _native(n: int, threads: int) -> OklahomaGinVectorEnv:
+    return OklahomaGinVectorEnv(n, autoreset_mode="SameStep", threads=threads)
+
+
+def kernel_runner(n: int, threads: int) -> Callable[[int], float]:
     """Median seconds a step of N games with nothing around the compiled call but fresh arrays."""
-    env = OklahomaGinVectorEnv(n, autoreset_mode="SameStep")
+    env = _native(n, threads)
     env.reset(seed=0)
     games, everyone = env.games, np.arange(n)
 
@@ -34,11 +37,7 @@ def kernel_runner(n: int) -> Callable[[int], float]:
         for _ in range(n_steps):
             actions = _choose(masks)
             start = time.perf_counter()
-            written = games._blank(True)
-            batch.step_games(
-                *(games.states, games.finals, everyone, games._rules, games._policies),
-                *(games._seats, actions, games.episode, games.reward, True, True, False, *written),
-            )
+            written = games.step(actions, everyone, autoreset=True)
             spent.append(time.perf_counter() - start)
             masks = written.masks
         return statistics.median(spent)
@@ -68,12 +67,13 @@ def main() -> None:
     """Runs the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=1024, help="games at once (default: 1024)")
+    parser.add_argument("--threads", type=int, default=1, help="of the environment (default: 1)")
     parser.add_argument("--repeats", type=int, default=15, help="rounds (default: 15)")
     args = parser.parse_args()
     n = args.games
     runners = {
-        "kernel": (kernel_runner(n), 100),
-        "vector": (vector_runner(OklahomaGinVectorEnv(n, autoreset_mode="SameStep")), 100),
+        "kernel": (kernel_runner(n, args.threads), 100),
+        "vector": (vector_runner(_native(n, args.threads)), 100),
         "sync": (vector_runner(SyncVectorEnv([partial(OklahomaGinEnv)] * n)), 3),
     }
     speeds: dict[str, list[float]] = {name: [] for name in runners}
@@ -82,7 +82,9 @@ def main() -> None:
             speed = n / run(n_steps)
             if k:  # the first round warms up
                 speeds[name].append(speed)
-    print(f"{n} games, medians of {args.repeats} rounds, learners' decisions\n")
+    print(
+        f"{n} games, {args.threads} thread(s), medians of {args.repeats} rounds, learners' decisions\n"
+    )
     print("| | decisions/s | vector environment is | wanted |\n|---|--:|--:|--:|")
     for name, values in speeds.items():
         ratio = statistics.median(v / o for v, o in zip(speeds["vector"], values, strict=True))
