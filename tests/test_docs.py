@@ -1,0 +1,56 @@
+"""The documentation follows the code: made pages are fresh, links lead somewhere, examples run."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+
+
+def test_made_pages_are_fresh() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "make.py"))
+    assert (ROOT / "docs" / "environment.md").read_text() == made["environment_page"]()
+    for name, text in made["pictures"]().items():
+        assert (ROOT / "docs" / "images" / name).read_text() == text, f"run docs/make.py: {name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text()
+    targets = re.findall(r"\]\(([^)#\s]+)", text) + re.findall(r'src(?:set)?="([^"]+)"', text)
+    for target in targets:
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_readmes_python_examples_run() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(blocks) == 2
+    exec(compile(blocks[0], "README.md", "exec"), {})
+    calls = re.findall(r">>> (.*?)(?:  #.*)?\n(?!>>>)(.*)\n", blocks[1])
+    assert len(calls) == 2
+    names: dict = {}
+    exec("from okgin_env import analysis", names)
+    for call, answer in calls:
+        assert repr(eval(call, names)) == answer, call
+
+
+def test_howto_bot_plays() -> None:
+    from okgin_env import Rules, players
+    from okgin_env.arena.match import play
+
+    pytest.importorskip("rich")
+    text = (ROOT / "docs" / "howto.md").read_text()
+    names: dict = {}
+    exec(
+        compile(re.findall(r"```python\n(# mybots.py.*?)```", text, re.DOTALL)[0], "howto", "exec"),
+        names,
+    )
+    patient, simple = names["Patient"](), players.make("simple")
+    results = play(patient, simple, Rules.preset("classic"), 20, seed=0)
+    assert (results.ending != 6).all()  # nothing illegal
