@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from okgin_env.games import EPISODES, ask, view_of
+from okgin_env.asking import ask, view_of
+from okgin_env.games import EPISODES
 from okgin_env.info import hand_info
 from okgin_env.kernel import batch
 from okgin_env.kernel.policies import EXTERNAL

@@ -9,7 +9,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from okgin_env.games import Games, OpponentLike
+from okgin_env.asking import OpponentLike
+from okgin_env.games import Games
 from okgin_env.info import hand_info
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env import players as _players
+from okgin_env.asking import OpponentLike, answer, ask, seat_opponents, view_of
 from okgin_env.kernel import batch
 from okgin_env.kernel.policies import EXTERNAL
-from okgin_env.kernel.state import STATE, as_records, new_states
+from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import MAX_PLAYERS, N_ACTIONS, N_CARDS, OVER, REWARDS, layout
 from okgin_env.players.base import Decisions, Player
 from okgin_env.positions import check_dealer, check_deck, check_state
@@ -24,7 +24,6 @@ from okgin_env.rules import Rules, as_rules
 from okgin_env.view import SeatView
 
 EPISODES = ("hand", "match")
-OpponentLike = str | Player | Sequence[str | Player]
 _MAX_ROUNDS = 10_000  # opponents' decisions between two of the learner's, before we call it a loop
 _MIN_PER_THREAD = 64  # fewer games than this are not worth handing to another thread
 
@@ -306,66 +305,6 @@ class Games:
         return {**self.__dict__, "_pool": None}
 
 
-def view_of(
-    record: NDArray[np.void],
-    rules: Rules,
-    rules_record: NDArray[np.void],
-    seat: int,
-    reveal: bool = False,
-) -> SeatView:
-    """What a seat may see of a (1,) record; with `reveal` all of it."""
-    if reveal:
-        return SeatView(record.copy(), rules, seat, revealed=True)
-    one = np.zeros(1, np.int64)
-    return ask(record, one, rules, rules_record, np.array([seat]), batch.HAND).view(0)
-
-
-def ask(
-    states: NDArray[np.void],
-    games: NDArray[np.int64],
-    rules: Rules,
-    rules_record: NDArray[np.void],
-    seats: NDArray[np.int64],
-    episode: int,
-) -> Decisions:
-    """What `seats` may see of `games`, ready to be handed to a player."""
-    n = len(games)
-    views = new_states(n)
-    observations = np.zeros((n, layout(rules.players, episode == batch.MATCH).size), np.int8)
-    masks = np.zeros((n, N_ACTIONS), np.int8)
-    words = np.zeros(n, np.uint64)
-    batch.ask_games(states, games, rules_record, seats, episode, views, observations, masks, words)
-    return Decisions(rules, views, seats, observations, masks, words)
-
-
-def answer(player: Player, decisions: Decisions) -> NDArray[np.int64]:
-    """A player's actions, with anything that is no action id turned into an illegal one."""
-    actions = np.asarray(player.act(decisions))
-    if actions.shape != (len(decisions),) or actions.dtype.kind not in "iu":
-        raise TypeError(
-            f"player {player.name}: act() returned shape {actions.shape} of {actions.dtype}; "
-            f"allowed: ({len(decisions)},) integers"
-        )
-    actions = actions.astype(np.int64)
-    return np.where((actions < 0) | (actions >= N_ACTIONS), N_ACTIONS, actions)
-
-
-def seat_opponents(opponent: OpponentLike, n_players: int) -> tuple[Player, ...]:
-    """One player for each other seat, in turn order: one spec for all, or a sequence of specs.
-
-    Raises:
-        ValueError: An unknown player, or a wrong number of them.
-    """
-    if isinstance(opponent, (str, Player)):
-        return (_players.make(opponent),) * (n_players - 1)
-    if not isinstance(opponent, Sequence) or len(opponent) != n_players - 1:
-        raise ValueError(f"opponent={opponent!r}; allowed: one player, or {n_players - 1} of them")
-    return tuple(_players.make(spec) for spec in opponent)
-
-
 def _check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
     if value not in allowed:
         raise ValueError(f"{name}={value!r}; allowed: {', '.join(allowed)}")
-
-
-__all__ = ["STATE", "Games", "answer", "ask", "seat_opponents", "view_of"]

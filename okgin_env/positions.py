@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from okgin_env import cards
 from okgin_env.cards import CardsLike
+from okgin_env.kernel.conceal import conserved
 from okgin_env.kernel.melds import PIPS
-from okgin_env.kernel.play import STOCK_AT_VOID, conserved
+from okgin_env.kernel.play import STOCK_AT_VOID
 from okgin_env.kernel.rng import seed_streams
 from okgin_env.kernel.state import STATE, as_records, new_states
 from okgin_env.layout import DRAW, MAX_LOG, N_CARDS, NONE, OFFER, OVER, PHASES, SHED

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
-from okgin_env.games import Games, OpponentLike, Written
+from okgin_env.asking import OpponentLike
+from okgin_env.games import Games, Written
 from okgin_env.info import forfeited, hand_infos, plain
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from okgin_env.asking import answer, ask, view_of
 from okgin_env.env import OklahomaGinEnv
-from okgin_env.games import answer, ask, view_of
 from okgin_env.info import hand_info
 from okgin_env.kernel.batch import MATCH
 from okgin_env.kernel.state import as_records

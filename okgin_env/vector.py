@@ -11,7 +11,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from okgin_env.games import Games, OpponentLike, Written
+from okgin_env.asking import OpponentLike
+from okgin_env.games import Games, Written
 from okgin_env.info import forfeited, hand_infos
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS

@@ -1,6 +1,6 @@
 """What one seat may see, as readable objects.
 
-A `SeatView` is made from a concealed record (`kernel.play.conceal`), never from the full state, so neither a bot nor a
+A `SeatView` is made from a concealed record (`kernel.conceal.conceal`), never from the full state, so neither a bot nor a
 picture can know more than the seat it stands for.
 """
 

@@ -31,7 +31,7 @@ import twin
 from twin import TwinHand, TwinMatch
 
 from okgin_env import cards as cardtext
-from okgin_env.kernel import batch, play
+from okgin_env.kernel import batch, conceal, match, play
 from okgin_env.kernel.observe import observe
 from okgin_env.kernel.rng import seed_streams
 from okgin_env.kernel.state import as_records, new_states
@@ -221,7 +221,7 @@ class Table:
         self.same("limit", int(s["limit"]), hand.limit)
         self.same("turns", int(s["n_turns"]), hand.n_turns)
         self.same("stock", play.stock_left(s), hand.stock_left)
-        self.same("conserved", bool(play.conserved(s, self.record[0])), True)
+        self.same("conserved", bool(conceal.conserved(s, self.record[0])), True)
         legal = hand.legal()
         self.observe(hand.seat)
         self.same("legal actions", np.flatnonzero(self.mask).tolist(), legal)
@@ -274,13 +274,13 @@ class Table:
         self.same("hands", [cardtext.ids(int(held)) for held in s["hands"][:n]], hands)
         self.same("pile", s["pile"][: s["n_pile"]].tolist(), hand.pile)
         self.same("stock", s["deck"][s["next_card"] :].tolist(), hand.stock)
-        self.same("conserved", bool(play.conserved(s, self.record[0])), True)
+        self.same("conserved", bool(conceal.conserved(s, self.record[0])), True)
         self.same("turns", int(s["n_turns"]), hand.n_turns)
         self.same("log", s["log"][: s["n_log"]].tolist(), self.legal_actions_taken(hand))
         self.match.add(hand)
         self.same("scores", s["scores"].tolist(), self.match.scores + [0] * (4 - n))
         self.same("hands won", s["hands_won"].tolist(), self.match.hands_won + [0] * (4 - n))
-        self.same("next dealer", int(play.next_dealer(s, self.record[0])), self.match.dealer)
+        self.same("next dealer", int(match.next_dealer(s, self.record[0])), self.match.dealer)
         self.same("number of hands", int(s["n_hands"]), self.n_hands)
         winner = self.match.winner
         self.same("match winner", int(s["match_winner"]), -1 if winner is None else winner)
@@ -315,7 +315,7 @@ class Table:
                     elif name == "match" and self.match.winner is not None:
                         values[self.match.winner] = 1.0
                     plain = values[seat] - (sum(values) - values[seat]) / (n - 1)
-                reward = play.hand_reward(s, self.record[0], kind, seat)
+                reward = match.hand_reward(s, self.record[0], kind, seat)
                 self.same(f"reward {name} of seat {seat}", round(reward, 9), round(plain, 9))
 
 
@@ -370,7 +370,7 @@ def play_hand(table: Table, rng: Random) -> None:
         batch.deal_games(table.state, ONE, table.record, deck, np.array([given]))
     else:
         s["deck"] = deck[0]
-        play.deal(s, table.record[0], play.next_dealer(s, table.record[0]))
+        play.deal(s, table.record[0], match.next_dealer(s, table.record[0]))
     table.n_hands += 1
     table.same("dealer", int(s["dealer"]), table.dealer)
     hand = TwinHand(table.twin_rules, table.deck, table.dealer)

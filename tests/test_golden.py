@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from okgin_env import analysis, cards
-from okgin_env.kernel import batch, play
+from okgin_env.kernel import batch, conceal, play
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import ENDINGS, N_ACTIONS, N_CARDS, OVER
 from okgin_env.rules import Rules
@@ -76,7 +76,7 @@ def test_whole_hands() -> None:
             assert s["seat"] == seat, (k, case)
             assert np.flatnonzero(mask).tolist() == legal, (k, case)
             play.step(s, rules[0], action)
-            assert play.conserved(s, rules[0]), (k, case)
+            assert conceal.conserved(s, rules[0]), (k, case)
         assert s["phase"] == OVER, (k, case)
         assert ENDINGS[s["ending"]] == case["ending"], (k, case)
         assert s["points"][: case["players"]].tolist() == case["points"], (k, case)

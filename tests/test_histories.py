@@ -22,7 +22,7 @@ from okgin_env import PRESETS, Rules, cards
 from okgin_env.games import Games
 from okgin_env.histories import ILLEGAL, HandHistory, append, parse, read, scan, to_frame, write
 from okgin_env.histories import files as history_files
-from okgin_env.kernel import play
+from okgin_env.kernel import conceal, match, play
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import ENDINGS, KNOCK, N_ACTIONS, N_CARDS, OVER
 
@@ -35,7 +35,7 @@ def random_record(rng: Random, rules: Rules) -> np.ndarray:
     states, record = new_states(1), as_records(rules.to_record())
     s, n = states[0], rules.players
     mask, table = np.zeros(N_ACTIONS, np.int8), np.zeros(N_CARDS, np.int16)
-    play.new_match(s)
+    match.new_match(s)
     s["deck"] = random_deck(rng)
     play.deal(s, record[0], rng.randrange(n))
     if rng.random() < 0.7:
@@ -184,7 +184,7 @@ def test_unfinished_hidden_and_foreign_records_are_refused() -> None:
     rules = Rules.preset("classic")
     record = random_record(Random(1), rules)
     hidden = new_states(1)
-    play.conceal(record[0], as_records(rules.to_record())[0], 0, hidden[0])
+    conceal.conceal(record[0], as_records(rules.to_record())[0], 0, hidden[0])
     with pytest.raises(ValueError, match="deck is hidden"):
         HandHistory.from_record(hidden, rules)
     with pytest.raises(ValueError, match="has not ended"):

@@ -18,9 +18,9 @@ from lockstep_twin import random_deck
 from numpy.typing import NDArray
 
 from okgin_env import PRESETS, Rules, players
+from okgin_env.asking import ask
 from okgin_env.env import OklahomaGinEnv
-from okgin_env.games import ask
-from okgin_env.kernel import batch, play
+from okgin_env.kernel import batch, conceal, play
 from okgin_env.kernel.jit import PLAIN
 from okgin_env.kernel.policies import POLICIES, choose
 from okgin_env.kernel.rng import seed_streams
@@ -84,7 +84,7 @@ def swapped(state: NDArray[np.void], rules: Rules, seat: int, rng: Random) -> ND
     dealt = [int(card) for card in s["deck"][:at]]  # what was drawn before is hidden, too
     s["deck"][:at] = rng.sample(dealt, at)
     s["deck"][at:] = [moved.get(int(card), int(card)) for card in s["deck"][at:]]
-    assert play.conserved(s, as_records(rules.to_record())[0])
+    assert conceal.conserved(s, as_records(rules.to_record())[0])
     return other
 
 

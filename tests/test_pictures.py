@@ -14,7 +14,8 @@ import pytest
 from okgin_env import Rules, cards, players
 from okgin_env.env import OklahomaGinEnv
 from okgin_env.layout import PHASES
-from okgin_env.render.scene import THEMES, Rect, Scene, Shape, Text, compose
+from okgin_env.render.scene import Rect, Scene, Shape, Text, compose
+from okgin_env.render.style import THEMES
 from okgin_env.view import SeatView
 
 ONE = np.zeros(1, np.int64)

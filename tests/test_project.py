@@ -21,6 +21,7 @@ ORDER = [  # imports go from later rows to earlier ones only
     {"okgin_env.analysis", "okgin_env.positions"},
     {"okgin_env.view", "okgin_env.render"},  # a view draws itself when it is printed
     {"okgin_env.players"},
+    {"okgin_env.asking"},
     {"okgin_env.games"},
     {"okgin_env.info", "okgin_env.seeding"},
     {"okgin_env.env", "okgin_env.vector", "okgin_env.sb3", "okgin_env.aec"},

@@ -22,7 +22,7 @@ import train
 from agents import checkpoint
 from agents.config import PRESETS, TrainConfig
 from okgin_env import players
-from okgin_env.games import ask
+from okgin_env.asking import ask
 from okgin_env.kernel import batch
 from okgin_env.kernel.state import new_states
 from okgin_env.players.network import NetworkPlayer

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env.games import answer, ask
+from okgin_env.asking import answer, ask
 from okgin_env.kernel import batch
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.kernel.state import as_records, new_states

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.histories.text import END, ILLEGAL, MAX_NAME, WORDS, head, moves, tail
-from okgin_env.kernel.play import deal, is_legal, new_match, step
+from okgin_env.kernel.match import new_match
+from okgin_env.kernel.play import deal, is_legal, step
 from okgin_env.kernel.state import STATE, as_records, new_states
 from okgin_env.layout import DRAW_STOCK, DRAW_TOP, ENDINGS, MAX_LOG, NONE, OVER
 from okgin_env.layout import ILLEGAL as FORFEITED

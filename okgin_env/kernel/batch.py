@@ -7,19 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from okgin_env.kernel.conceal import conceal
 from okgin_env.kernel.jit import compiled
+from okgin_env.kernel.match import first_dealer, hand_reward, new_match, next_dealer
 from okgin_env.kernel.observe import observe
-from okgin_env.kernel.play import (
-    conceal,
-    deal,
-    first_dealer,
-    hand_reward,
-    legal,
-    new_match,
-    next_dealer,
-    shuffle,
-    step,
-)
+from okgin_env.kernel.play import deal, legal, shuffle, step
 from okgin_env.kernel.policies import EXTERNAL, choose
 from okgin_env.kernel.rng import seat_word, seed_streams
 from okgin_env.layout import ILLEGAL, MAX_MATCH_HANDS, N_CARDS, OVER

@@ -1,16 +1,16 @@
-"""Dealing, legal actions, steps, and the hand after: rules.md as transitions of one record."""
+"""Dealing, legal actions and steps: rules.md as transitions of one record."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from okgin_env.kernel.jit import compiled, lowest, popcount
+from okgin_env.kernel.jit import compiled, lowest
+from okgin_env.kernel.match import finish_hand
 from okgin_env.kernel.melds import ONE, PIPS, ZERO, bit, deadwood, discard_table
 from okgin_env.kernel.rng import deal_below
 from okgin_env.kernel.showdown import settle
 from okgin_env.layout import (
     BIG_GIN,
-    BIG_GIN_END,
     DISCARD,
     DRAW,
     DRAW_STOCK,
@@ -18,25 +18,17 @@ from okgin_env.layout import (
     FORFEIT_POINTS,
     ILLEGAL,
     KNOCK,
-    LOSER_DEALS,
-    MAX_LOG,
     MAX_PLAYERS,
     N_CARDS,
     N_RANKS,
     NONE,
     OFFER,
-    OVER,
     PASS,
-    POINTS_PER_REWARD,
-    REWARD_MATCH,
-    REWARD_POINTS,
     SHED,
     VOID,
-    WINNER_DEALS,
 )
 
 STOCK_AT_VOID = 2  # Turns 4
-_ALL_CARDS = np.uint64((1 << N_CARDS) - 1)
 
 
 @compiled
@@ -88,26 +80,6 @@ def deal(s, rules, dealer):
     s.knocker = -1
     s.ending = NONE
     s.hand_winner = -1
-
-
-@compiled
-def new_match(s):
-    """Clears all that outlives a hand but the random streams."""
-    for p in range(MAX_PLAYERS):
-        s.scores[p] = 0
-        s.match_points[p] = 0
-        s.hands_won[p] = 0
-    s.n_hands = 0
-    s.match_winner = -1
-    s.unpaid = 0.0
-
-
-@compiled
-def first_dealer(s, rules):
-    """The dealer of a first hand: the rules' seat, or one drawn from the dealing stream."""
-    if rules.first_dealer >= 0:
-        return rules.first_dealer
-    return deal_below(s, rules.players)
 
 
 @compiled
@@ -227,55 +199,13 @@ def _shed(s, card):
 
 
 @compiled
-def _finish(s, rules):
-    """Books a hand that has ended: the winner of the hand, the scores, the winner of the match."""
-    n = rules.players
-    s.phase = OVER
-    s.n_hands += 1
-    best = 0
-    start = np.int64(s.knocker) if s.knocker >= 0 else np.int64(s.seat)
-    for k in range(n):
-        p = (start + k) % n
-        s.scores[p] += s.points[p]
-        if s.points[p] > best:
-            best = np.int64(s.points[p])
-            s.hand_winner = p
-    if s.hand_winner >= 0:
-        s.hands_won[s.hand_winner] += 1
-    _judge_match(s, rules)
-
-
-@compiled
-def _judge_match(s, rules):
-    """Names the winner of the match once a total has reached the target (The match)."""
-    n = rules.players
-    leader, n_leaders = 0, 1
-    for p in range(1, n):
-        if s.scores[p] > s.scores[leader]:
-            leader, n_leaders = p, 1
-        elif s.scores[p] == s.scores[leader]:
-            n_leaders += 1
-    if rules.target == 0 or s.scores[leader] < rules.target or n_leaders > 1:
-        return
-    s.match_winner = leader
-    shutout = rules.shutout != 0
-    for p in range(n):
-        s.match_points[p] = s.scores[p] + rules.box_bonus * s.hands_won[p]
-        if p != leader and s.scores[p] > 0:
-            shutout = False
-    s.match_points[leader] += rules.game_bonus
-    if shutout:
-        s.match_points[leader] += s.scores[leader] + rules.game_bonus
-
-
-@compiled
 def _forfeit(s, rules):
     """Ends the hand on an illegal action: no card moves, every other seat is paid."""
     s.ending = ILLEGAL
     for p in range(rules.players):
         if p != s.seat:
             s.points[p] = FORFEIT_POINTS
-    _finish(s, rules)
+    finish_hand(s, rules)
 
 
 @compiled
@@ -308,138 +238,17 @@ def step(s, rules, action):
     elif action == BIG_GIN:
         s.knocker = s.seat
         settle(s, rules, True)
-        _finish(s, rules)
+        finish_hand(s, rules)
     elif action >= KNOCK:
         _shed(s, action - KNOCK)
         s.knocker = s.seat
         settle(s, rules, False)
-        _finish(s, rules)
+        finish_hand(s, rules)
     else:
         _shed(s, action)
         if stock_left(s) <= STOCK_AT_VOID or s.n_turns >= rules.max_turns:
             s.ending = VOID  # Turns 4
-            _finish(s, rules)
+            finish_hand(s, rules)
         else:
             s.seat = (s.seat + 1) % n
             s.phase = DRAW
-
-
-@compiled
-def _loser(s, rules):
-    """The loser of a hand: fewest points, then most deadwood, then first after the knocker."""
-    n = rules.players
-    start = (np.int64(s.knocker) if s.knocker >= 0 else np.int64(s.seat)) + 1
-    loser = start % n
-    for k in range(1, n):
-        p = (start + k) % n
-        fewer = s.points[p] < s.points[loser]
-        if fewer or (s.points[p] == s.points[loser] and s.deadwood[p] > s.deadwood[loser]):
-            loser = p
-    return loser
-
-
-@compiled
-def next_dealer(s, rules):
-    """Who deals after the hand that has just ended (Presets: next dealer, void hand)."""
-    following = (np.int64(s.dealer) + 1) % rules.players
-    if s.hand_winner < 0:
-        return np.int64(s.dealer) if rules.void_dealer == 0 else following
-    if rules.next_dealer == WINNER_DEALS:
-        return np.int64(s.hand_winner)
-    if rules.next_dealer == LOSER_DEALS:
-        return _loser(s, rules)
-    return following
-
-
-@compiled
-def hand_reward(s, rules, kind, seat):
-    """Reward of one seat for a hand that has ended.
-
-    All kinds are own value minus the mean of the others': of points (divided by 100), of 1 for the hand's winner
-    ("win"), of 1 for the match's winner ("match"). An illegal action costs its seat 1 in every kind.
-    """
-    others = rules.players - 1
-    if s.ending == ILLEGAL:
-        return -1.0 if s.seat == seat else 1.0 / others
-    if kind == REWARD_POINTS:
-        total = 0
-        for p in range(rules.players):
-            total += s.points[p]
-        own = np.int64(s.points[seat])
-        return (own - (total - own) / others) / POINTS_PER_REWARD
-    winner = s.match_winner if kind == REWARD_MATCH else s.hand_winner
-    if winner < 0:
-        return 0.0
-    return 1.0 if winner == seat else -1.0 / others
-
-
-@compiled
-def conceal(s, rules, seat, out):
-    """Copies into `out` what one seat may see: all else is zero, and hidden deck places are -1.
-
-    Others' hands become the cards they are known to hold; once a knock has ended the hand, all hands lie open.
-
-    Args:
-        s: Game record.
-        rules: Rules record.
-        seat: The seat that looks.
-        out: Game record to overwrite.
-    """
-    out.rng = ZERO
-    out.unpaid = 0.0
-    out.n_hands = s.n_hands
-    out.n_turns = s.n_turns
-    out.n_log = s.n_log
-    out.phase = s.phase
-    out.seat = s.seat
-    out.first_seat = s.first_seat
-    out.dealer = s.dealer
-    out.upcard = s.upcard
-    out.limit = s.limit
-    out.taken = s.taken
-    out.n_passes = s.n_passes
-    out.n_pile = s.n_pile
-    out.next_card = s.next_card
-    out.knocker = s.knocker
-    out.ending = s.ending
-    out.hand_winner = s.hand_winner
-    out.match_winner = s.match_winner
-    for k in range(N_CARDS):
-        out.pile[k] = s.pile[k]
-        out.deck[k] = -1
-    for k in range(MAX_LOG):
-        out.log[k] = s.log[k] if k < s.n_log else 0
-    for p in range(MAX_PLAYERS):
-        shown = p == seat or s.knocker >= 0
-        out.seat_rng[p] = s.seat_rng[p] if p == seat else ZERO
-        out.hands[p] = s.hands[p] if shown else s.known[p]
-        out.known[p] = s.known[p]
-        out.discards[p] = s.discards[p]
-        out.declined[p] = s.declined[p]
-        out.scores[p] = s.scores[p]
-        out.points[p] = s.points[p]
-        out.match_points[p] = s.match_points[p]
-        out.hands_won[p] = s.hands_won[p]
-        out.deadwood[p] = s.deadwood[p]
-        out.n_sheds[p] = s.n_sheds[p]
-        out.n_acts[p] = s.n_acts[p]
-
-
-@compiled
-def conserved(s, rules):
-    """Whether the 52 cards are all there, each once, and hands have their sizes (for tests)."""
-    seen = ZERO
-    total = 0
-    for p in range(rules.players):
-        seen |= s.hands[p]
-        total += popcount(s.hands[p])
-        extra = 1 if p == s.seat and (s.phase == SHED or s.ending == BIG_GIN_END) else 0
-        if s.ending != ILLEGAL and popcount(s.hands[p]) != rules.hand_size + extra:
-            return False
-    for k in range(s.n_pile):
-        seen |= bit(s.pile[k])
-        total += 1
-    for k in range(s.next_card, N_CARDS):
-        seen |= bit(s.deck[k])
-        total += 1
-    return seen == _ALL_CARDS and total == N_CARDS

@@ -1,7 +1,7 @@
 """The whole state of a hand (and of its match) as one NumPy record.
 
 Copying the record clones the game, an array of them is a batch, `tobytes()` saves it. All cards are in it; what one
-seat may see of it is made by `play.conceal`.
+seat may see of it is made by `conceal.conceal`.
 """
 
 from __future__ import annotations
