@@ -36,7 +36,8 @@ class Written(NamedTuple):
         masks: (N, 108) int8; ones where an episode is over.
         rewards: (N,) float64.
         dones: (N,) bool.
-        final_observations: (N, D) int8, last observations where an episode was over and reset at once.
+        final_observations: (N, D) int8, last observations where an episode was over and reset at once. The
+            one array that is not fresh: copy the rows that are kept.
     """
 
     observations: NDArray[np.int8]
@@ -107,6 +108,8 @@ class Games:
         self._seats = np.full(n_games, seat)
         self._no_action = np.full(n_games, batch.NO_ACTION)
         self._no_finals = np.empty((1, self.layout.size), np.int8)
+        self._last_rows = np.empty((n_games, self.layout.size), np.int8)
+        _keep_big_arrays_in_the_heap()
         self._policies = np.full((n_games, MAX_PLAYERS), EXTERNAL, np.int8)
         self._outside: list[tuple[int, int, Player]] = []  # table, seat, player
         for t, opponents in enumerate(tables):
@@ -213,7 +216,7 @@ class Games:
             np.empty((n, N_ACTIONS), np.int8),
             np.zeros(n),
             np.zeros(n, np.bool_),
-            np.empty((n, d), np.int8) if autoreset else self._no_finals,
+            self._last_rows if autoreset else self._no_finals,
         )
 
     def _advance(
@@ -296,13 +299,27 @@ class Games:
             batch.step_games(*before, games, *after)
             return
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._threads)
-        parts = np.array_split(games, self._threads)
-        list(self._pool.map(lambda part: batch.step_games(*before, part, *after), parts))
+            self._pool = ThreadPoolExecutor(self._threads - 1)
+        own, *others = np.array_split(games, self._threads)
+        started = [self._pool.submit(batch.step_games, *before, part, *after) for part in others]
+        batch.step_games(*before, own, *after)
+        for part in started:
+            part.result()
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the threads, which do not travel."""
         return {**self.__dict__, "_pool": None}
+
+
+def _keep_big_arrays_in_the_heap() -> None:
+    """Makes glibc keep the memory of arrays of a step for the next step.
+
+    Fresh arrays of some hundred kilobytes are mapped anew each time, which costs more than filling them. Once a bigger block
+    has been freed, glibc takes blocks up to its size from the heap and keeps them there.
+    """
+    block = np.empty(31 << 20, np.uint8)
+    block[:: 1 << 20] = 0
+    del block
 
 
 def _check_choice(name: str, value: object, allowed: Sequence[str]) -> None:

@@ -127,10 +127,10 @@ class OklahomaGinVecEnv(VecEnv):
             n_players, match = games.rules.players, games.episode == MATCH
             told = hand_infos(games.finals[ended], n_players, match)
             illegal = forfeited(games.finals[ended], games.seat)
-            names, columns = tuple(told), [plain(values) for values in told.values()]
+            names = ("terminal_observation", *told)
+            columns = [list(final_observations[ended]), *map(plain, told.values())]
             for i, forfeit, *fields in zip(ended.tolist(), illegal.tolist(), *columns, strict=True):
                 infos[i] = dict(zip(names, fields, strict=True))
-                infos[i]["terminal_observation"] = final_observations[i]
                 infos[i]["TimeLimit.truncated"] = False
                 if forfeit:
                     infos[i]["illegal_action"] = True

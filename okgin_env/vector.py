@@ -162,8 +162,9 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             final_info["action_mask"][dones] = 1
             final_info["_action_mask"] = dones.copy()
             final_obs = np.full(self.num_envs, None, object)
-            for i in np.flatnonzero(dones).tolist():
-                final_obs[i] = written.final_observations[i]
+            ended = np.flatnonzero(dones)
+            for i, row in zip(ended.tolist(), written.final_observations[ended], strict=True):
+                final_obs[i] = row
             info |= {"final_obs": final_obs, "_final_obs": dones.copy()}
             info |= {"final_info": final_info, "_final_info": dones.copy()}
             hand_over &= ~dones
