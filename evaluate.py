@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from okgin_env import PRESETS, Rules, players
+from okgin_env.files import check_writable
 
 EXAMPLES = """
 examples:
@@ -36,7 +37,11 @@ def parser() -> argparse.ArgumentParser:
     add("--rules", default="classic", help=f"rules preset: {', '.join(PRESETS)} (default: classic)")
     add("--seats", type=int, default=2, help="seats at the table, 2 to 4 (default: 2)")
     add("--hands", type=int, default=20_000, help="hands a pair (default: 20000)")
-    add("--matches", type=int, help="matches a pair (default: a tenth of the hands; 0: none)")
+    add(
+        "--matches",
+        type=int,
+        help="matches a pair, rounded up to whole decks (default: a tenth of the hands; 0: none)",
+    )
     add("--seed", type=int, default=0, help="same seed, same hands (default: 0)")
     add("--first", action="store_true", help="play only the pairs of the first player")
     add("--json", type=Path, metavar="FILE", help="also write the results here")
@@ -52,8 +57,16 @@ def main(argv: list[str] | None = None) -> int:
             raise ValueError("one player; allowed: two or more")
         if args.hands < args.seats:
             raise ValueError(f"--hands {args.hands}; allowed: {args.seats} or more")
-        if args.json is not None and args.json.is_dir():
-            raise ValueError(f"--json {args.json}; allowed: a file, this is a folder")
+        if args.matches is not None and args.matches < 0:
+            raise ValueError(f"--matches {args.matches}; allowed: 0 or more")
+        if args.matches and rules.target is None:
+            raise ValueError(
+                f"--matches {args.matches}; allowed: 0, {args.rules} has single hands only"
+            )
+        if args.seed < 0:
+            raise ValueError(f"--seed {args.seed}; allowed: 0 or more")
+        if args.json is not None:
+            check_writable(args.json)
         seated = [players.make(spec) for spec in args.players]
         from okgin_env.arena import evaluate  # after the checks: it takes a moment to import
 

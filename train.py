@@ -14,15 +14,15 @@ EXAMPLES = """examples:
 
 def main(argv: list[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
-    import tyro
-
-    from agents.config import PRESETS, TrainConfig
-
     argv = sys.argv[1:] if argv is None else argv
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     first.add_argument("--preset", default="quick")
     preset = first.parse_known_args(argv)[0].preset
     try:
+        import tyro
+
+        from agents.config import PRESETS, TrainConfig
+
         config = tyro.cli(
             TrainConfig,
             args=argv,

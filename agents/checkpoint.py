@@ -19,6 +19,7 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecMonitor
 
+from okgin_env.kernel.state import STATE
 from okgin_env.sb3 import OklahomaGinVecEnv
 
 KEPT = 2  # the newest, and the one before it
@@ -90,9 +91,8 @@ def load(model: MaskablePPO, env: OklahomaGinVecEnv, monitor: VecMonitor, path: 
         model.policy.optimizer.load_state_dict(weights["optimizer"])
         numbers: dict[str, Any] = json.loads((path / "numbers.json").read_text())
         with np.load(path / "state.npz", allow_pickle=False) as state:
-            env.games.states.view(np.uint8)[:] = state["states"]
-            env.games.finals.view(np.uint8)[:] = state["finals"]
-            env.restore_masks(state["masks"])
+            states, finals = state["states"].view(STATE), state["finals"].view(STATE)
+            env.restore(states, finals, state["masks"])
             model._last_obs = state["last_obs"]
             model._last_episode_starts = state["last_starts"]
             monitor.episode_returns = state["episode_returns"]

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from okgin_env import PRESETS as RULES
-from okgin_env import players
-from okgin_env.games import EPISODES
-from okgin_env.layout import REWARDS
+from okgin_env import Rules, players
+from okgin_env.games import check_episode
 
+DEVICES = ("cpu", "cuda", "mps", "auto")
 Preset = Literal["smoke", "quick", "full"]
 
 
@@ -90,8 +90,8 @@ class TrainConfig:
             FileNotFoundError: A model file that is missing.
         """
         _check_among("rules", self.rules, RULES)
-        _check_among("episode", self.episode, EPISODES)
-        _check_among("reward", self.reward, REWARDS)
+        rules = Rules.preset(self.rules, self.seats)
+        check_episode(rules, self.episode, self.reward)
         for name in (
             "imitate_moves",
             "steps",
@@ -113,8 +113,16 @@ class TrainConfig:
             raise ValueError("opponents and ladder; allowed: at least one player each")
         if not self.layers or min(self.layers) < 1:
             raise ValueError(f"layers={self.layers}; allowed: one or more widths above 0")
-        if self.learning_rate <= 0:
-            raise ValueError(f"learning_rate={self.learning_rate}; allowed: above 0")
+        for name in ("learning_rate", "clip"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name}={getattr(self, name)}; allowed: above 0")
+        for name in ("entropy", "value_weight"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name}={getattr(self, name)}; allowed: 0 or more")
+        if not 0 <= self.gae_lambda <= 1:
+            raise ValueError(f"gae_lambda={self.gae_lambda}; allowed: 0 to 1")
+        if self.device.split(":")[0] not in DEVICES:
+            raise ValueError(f"device={self.device!r}; allowed: {', '.join(DEVICES)}")
         if self.imitate != "none":
             players.make(self.imitate)
         for spec in (*self.opponents, *self.ladder):

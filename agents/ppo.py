@@ -51,11 +51,13 @@ def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]
         OSError: The folder cannot be written.
     """
     console = console or Console()
-    config.check()
-    folder = _resumable(config.resume) if config.resume else _new_folder(config)
     if config.resume:
+        folder = _resumable(config.resume)
         config = TrainConfig.from_json((folder / "config.json").read_text())
+        config.check()
     else:
+        config.check()
+        folder = _new_folder(config)
         write_text(folder / "config.json", config.to_json())
         write_text(folder / "commit.txt", f"okgin_env {__version__}, commit {commit()}\n")
     try:

@@ -6,12 +6,12 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
-from functools import partial
+from typing import Any
 
+import gymnasium as gym
 import numpy as np
-from gymnasium.vector import SyncVectorEnv
 
-from okgin_env.env import OklahomaGinEnv
+from okgin_env import ENV_ID
 from okgin_env.vector import OklahomaGinVectorEnv
 
 WANTED = {"kernel": 0.8, "sync": 25.0}
@@ -45,7 +45,7 @@ def kernel_runner(n: int, threads: int) -> Callable[[int], float]:
     return run
 
 
-def vector_runner(env: OklahomaGinVectorEnv | SyncVectorEnv) -> Callable[[int], float]:
+def vector_runner(env: Any) -> Callable[[int], float]:
     """Median seconds a step of a vector environment."""
     _, info = env.reset(seed=0)
     last = {"masks": info["action_mask"]}
@@ -74,7 +74,7 @@ def main() -> None:
     runners = {
         "kernel": (kernel_runner(n, args.threads), 100),
         "vector": (vector_runner(_native(n, args.threads)), 100),
-        "sync": (vector_runner(SyncVectorEnv([partial(OklahomaGinEnv)] * n)), 3),
+        "sync": (vector_runner(gym.make_vec(ENV_ID, n, vectorization_mode="sync")), 3),
     }
     speeds: dict[str, list[float]] = {name: [] for name in runners}
     for k in range(args.repeats + 1):

@@ -13,7 +13,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from okgin_env.asking import ask, view_of
-from okgin_env.games import EPISODES
+from okgin_env.games import check_episode, unused
 from okgin_env.info import hand_info
 from okgin_env.kernel import batch
 from okgin_env.kernel.policies import EXTERNAL
@@ -29,10 +29,11 @@ _ONE = np.zeros(1, np.int64)
 
 
 def env(**kwargs: Any) -> AECEnv[str, dict[str, Any], Any]:
-    """The environment in PettingZoo's usual wrappers; the arguments are those of `raw_env`."""
+    """The environment in PettingZoo's order-enforcing wrapper; the arguments are those of `raw_env`.
+
+    The usual wrapper for illegal moves is left out: the environment has a rule of its own for them.
+    """
     made: Any = raw_env(**kwargs)
-    made = wrappers.TerminateIllegalWrapper(made, illegal_reward=-1)
-    made = wrappers.AssertOutOfBoundsWrapper(made)
     return wrappers.OrderEnforcingWrapper(made)
 
 
@@ -67,12 +68,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
     ) -> None:
         super().__init__()
         self.rules = as_rules(rules, players)
-        if episode not in EPISODES:
-            raise ValueError(f"episode={episode!r}; allowed: {', '.join(EPISODES)}")
-        if reward not in REWARDS or (reward == "match" and episode != "match"):
-            raise ValueError(f"reward={reward!r}; allowed with episode={episode!r}: points, win")
-        if episode == "match" and self.rules.target is None:
-            raise ValueError("episode='match'; allowed: rules with a target (this has target=None)")
+        check_episode(self.rules, episode, reward)
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode={render_mode!r}; allowed: None, ansi, rgb_array, human")
         self.render_mode = render_mode
@@ -81,14 +77,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         self._record = as_records(self.rules.to_record())
         self._states, self._finals = new_states(1), new_states(1)
         size = layout(self.rules.players, episode == "match").size
-        # What step_games writes for a learner; here every seat is an outside player.
-        self._unused = (
-            np.zeros((1, size), np.int8),
-            np.zeros((1, N_ACTIONS), np.int8),
-            np.zeros(1),
-            np.zeros(1, np.bool_),
-            np.zeros((1, size), np.int8),
-        )
+        self._unused = unused(self.rules.players, episode == "match")
         self._policies = np.full((1, MAX_PLAYERS), EXTERNAL, np.int8)
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.agents = []

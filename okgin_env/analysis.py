@@ -153,6 +153,11 @@ def showdown(knocker: int, hands: Sequence[CardsLike]) -> list[Shown]:
     if not 0 <= knocker < len(hands):
         raise ValueError(f"knocker={knocker!r}; allowed: 0 to {len(hands) - 1}")
     masks = [_hand(cards, f"seat {seat}") for seat, cards in enumerate(hands)]
+    seen = 0
+    for mask in masks:
+        if twice := seen & int(mask):
+            raise ValueError(f"card {_cards.text(twice)} stands twice; allowed: once")
+        seen |= int(mask)
     table = np.zeros(_showdown.MAX_MELDS, np.uint64)
     _showdown.arrange(masks[knocker], table)
     gin = _melds.deadwood(masks[knocker]) == 0

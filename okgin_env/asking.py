@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from okgin_env import players as _players
 from okgin_env.kernel import batch
@@ -15,7 +16,21 @@ from okgin_env.players.base import Decisions, Player
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
-OpponentLike = str | Player | Sequence[str | Player]
+OpponentLike = str | Path | Player | Sequence[str | Path | Player]
+
+
+def checked_actions(actions: ArrayLike, n_games: int) -> NDArray[np.int64]:
+    """The learners' actions of a batch as (N,) int64; any number that is no action id stays an illegal one.
+
+    Raises:
+        ValueError: They are not N whole numbers.
+    """
+    taken = np.asarray(actions)
+    if taken.shape != (n_games,) or taken.dtype.kind not in "iu":
+        raise ValueError(
+            f"actions of shape {taken.shape} and type {taken.dtype}; allowed: ({n_games},) integers"
+        )
+    return np.where(taken > N_ACTIONS, N_ACTIONS, np.maximum(taken, -1)).astype(np.int64)
 
 
 def view_of(
@@ -68,7 +83,7 @@ def seat_opponents(opponent: OpponentLike, n_players: int) -> tuple[Player, ...]
     Raises:
         ValueError: An unknown player, or a wrong number of them.
     """
-    if isinstance(opponent, (str, Player)):
+    if isinstance(opponent, (str, Path, Player)):
         return (_players.make(opponent),) * (n_players - 1)
     if not isinstance(opponent, Sequence) or len(opponent) != n_players - 1:
         raise ValueError(f"opponent={opponent!r}; allowed: one player, or {n_players - 1} of them")

@@ -27,6 +27,20 @@ def write_bytes(path: Path, content: bytes) -> None:
         raise
 
 
+def check_writable(path: Path) -> None:
+    """Checks, before any work is done for it, that a file can be written.
+
+    Raises:
+        ValueError: It is a folder.
+        OSError: Its folder cannot be made or written to.
+    """
+    if path.is_dir():
+        raise ValueError(f"'{path}'; allowed: a file, this is a folder")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=path.parent):
+        pass
+
+
 def write_text(path: Path, text: str) -> None:
     """The same for text."""
     write_bytes(path, text.encode())

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from okgin_env.asking import OpponentLike, answer, ask, seat_opponents, view_of
@@ -18,8 +19,8 @@ from okgin_env.kernel import batch
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import MAX_PLAYERS, N_ACTIONS, N_CARDS, OVER, REWARDS, layout
-from okgin_env.players.base import Decisions, Player
-from okgin_env.positions import check_dealer, check_deck, check_state
+from okgin_env.players.base import Decisions, Player, kernel_policy
+from okgin_env.positions import check_dealer, check_deck, check_seat, check_state
 from okgin_env.rules import Rules, as_rules
 from okgin_env.view import SeatView
 
@@ -45,6 +46,30 @@ class Written(NamedTuple):
     rewards: NDArray[np.float64]
     dones: NDArray[np.bool_]
     final_observations: NDArray[np.int8]
+
+
+def unused(players: int, match: bool) -> Written:
+    """Arrays of one row for `step_games` where no seat is a learner's and nothing is written."""
+    size = layout(players, match).size
+    return Written(
+        np.zeros((1, size), np.int8),
+        np.zeros((1, N_ACTIONS), np.int8),
+        np.zeros(1),
+        np.zeros(1, np.bool_),
+        np.zeros((1, size), np.int8),
+    )
+
+
+def check_episode(rules: Rules, episode: str, reward: str) -> None:
+    """Checks that an episode and a reward go together, and with the rules.
+
+    Raises:
+        ValueError: They do not.
+    """
+    _check_choice("episode", episode, EPISODES)
+    _check_choice("reward", reward, REWARDS if episode == "match" else REWARDS[:2])
+    if episode == "match" and rules.target is None:
+        raise ValueError("episode='match'; allowed: rules with a target (this has target=None)")
 
 
 class Games:
@@ -81,17 +106,11 @@ class Games:
         reward: str = "points",
         threads: int = 1,
     ) -> None:
-        if n_games < 1:
+        if not isinstance(n_games, (int, np.integer)) or n_games < 1:
             raise ValueError(f"num_envs={n_games!r}; allowed: 1 or more")
         self.rules = as_rules(rules, players)
-        _check_choice("episode", episode, EPISODES)
-        _check_choice("reward", reward, REWARDS)
-        if reward == "match" and episode != "match":
-            raise ValueError("reward='match'; allowed with episode='hand': points, win")
-        if episode == "match" and self.rules.target is None:
-            raise ValueError("episode='match'; allowed: rules with a target (this has target=None)")
-        if not 0 <= seat < self.rules.players:
-            raise ValueError(f"seat={seat!r}; allowed: 0 to {self.rules.players - 1}")
+        check_episode(self.rules, episode, reward)
+        check_seat("seat", seat, self.rules)
         if threads < 1:
             raise ValueError(f"threads={threads!r}; allowed: 1 or more")
         self.n_games = n_games
@@ -115,11 +134,12 @@ class Games:
         for t, opponents in enumerate(tables):
             for k, player in enumerate(opponents, start=1):
                 at = (seat + k) % self.rules.players
-                policy = getattr(player, "policy", EXTERNAL)
+                policy = kernel_policy(player)
                 self._policies[self._table == t, at] = policy
                 if policy == EXTERNAL:
                     self._outside.append((t, at, player))
         self._threads = min(threads, max(1, n_games // _MIN_PER_THREAD))
+        self._started = False
         self.recorder: Callable[[NDArray[np.void]], None] | None = None
         self._pool: ThreadPoolExecutor | None = None
 
@@ -149,10 +169,16 @@ class Games:
             ValueError: A bad deck, dealer or state, or a hand that ends before the learner decides.
         """
         options = options or {}
+        if options.get("state") is not None and len(options.keys() & {"deck", "dealer"}):
+            raise ValueError("options: state with deck or dealer; allowed: one or the other")
+        self._started = True
         given = None
         if options.get("state") is not None:
-            given = check_state(options["state"], self.rules)
-            self.states[games] = given
+            for (
+                i
+            ) in games.tolist():  # what a position leaves to chance comes from the game's stream
+                given = check_state(options["state"], self.rules, int(self.states["rng"][i]))
+                self.states[i : i + 1] = given
         elif options.get("deck") is None and options.get("dealer") is None:
             batch.begin_games(self.states, games, self._rules)
         else:
@@ -183,9 +209,16 @@ class Games:
         Returns:
             Fresh arrays; rows of games that were not stepped hold anything, but no done.
         """
+        if not self._started:
+            raise ResetNeeded("step() before the first reset()")
         written = self._blank(autoreset)
         self._advance(actions, games, True, autoreset, written)
         return written
+
+    def restore(self, states: NDArray[np.void], finals: NDArray[np.void]) -> None:
+        """Goes on from saved `states` and `finals`: (N,) `STATE` of these same games."""
+        self.states[:], self.finals[:] = states, finals
+        self._started = True
 
     def over(self, games: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(M,) whether the episode of each game is over."""
@@ -305,6 +338,12 @@ class Games:
         batch.step_games(*before, own, *after)
         for part in started:
             part.result()
+
+    def close(self) -> None:
+        """Ends the worker threads; they start again when they are needed."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the threads, which do not travel."""

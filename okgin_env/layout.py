@@ -185,8 +185,8 @@ class Layout:
             observation: (D,) array of 0/1.
 
         Returns:
-            Card planes as lists of card ids, one-hots and thermometers as ints (deadwood and scores
-            as the highest step passed, or None when none is), flags as bools.
+            Card planes as lists of card ids; one-hots as ints, the phase by name; the stock and scores as the number
+            of steps passed; deadwood as the first step that is not (exact up to 20, 98 above all); flags as bools.
 
         Raises:
             ValueError: The array's shape is not (D,).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,8 @@ from okgin_env.kernel.rng import seed_streams
 from okgin_env.kernel.state import STATE, as_records, new_states
 from okgin_env.layout import DRAW, MAX_LOG, N_CARDS, NONE, OFFER, OVER, PHASES, SHED
 from okgin_env.rules import Rules
+
+MAX_SCORE = 1_000_000
 
 
 def check_deck(deck: CardsLike) -> NDArray[np.int8]:
@@ -41,7 +44,7 @@ def check_dealer(dealer: Any, rules: Rules) -> int:
     """
     if dealer is None:
         return -1
-    _check_seat("dealer", dealer, rules)
+    check_seat("dealer", dealer, rules)
     return int(dealer)
 
 
@@ -89,7 +92,9 @@ def position(
     dealt = [card for hand in hands for card in cards.ids(hand)] + pile_ids
     unseen = [card for card in range(N_CARDS) if card not in dealt]
     if stock is None:
-        stock_ids = [int(card) for card in np.random.default_rng(seed).permutation(unseen)]
+        stock_ids = [
+            int(card) for card in np.random.default_rng(abs(int(seed))).permutation(unseen)
+        ]
     else:
         stock_ids = cards.ids(stock)
     deck = cards.ids([*dealt, *stock_ids])  # names a card that stands twice
@@ -97,9 +102,18 @@ def position(
         missing = cards.text([card for card in range(N_CARDS) if card not in deck])
         raise ValueError(f"position: {len(deck)} cards; allowed: all {N_CARDS} (missing {missing})")
     for name, value in (("seat", seat), ("dealer", dealer)):
-        _check_seat(name, value, rules)
-    if scores is not None and len(scores) != rules.players:
-        raise ValueError(f"scores={scores!r}; allowed: {rules.players} numbers, one a seat")
+        check_seat(name, value, rules)
+    if scores is not None and (
+        len(scores) != rules.players
+        or not all(isinstance(s, (int, np.integer)) and 0 <= s <= MAX_SCORE for s in scores)
+    ):
+        raise ValueError(f"scores={scores!r}; allowed: {rules.players} numbers, 0 to {MAX_SCORE}")
+    if not isinstance(seed, (int, np.integer)):
+        raise ValueError(f"seed={seed!r}; allowed: a whole number")
+    for k, hand in enumerate(hands):
+        size = rules.hand_size + (k == seat and phase == "discard")
+        if len(cards.ids(hand)) != size:
+            raise ValueError(f"hands: seat {k} has {len(cards.ids(hand))} cards; allowed: {size}")
     if phase not in PHASES[:OVER]:
         raise ValueError(f"phase={phase!r}; allowed: {', '.join(PHASES[:OVER])}")
     if upcard is None and not pile_ids:
@@ -127,18 +141,26 @@ def position(
     return check_state(states, rules)
 
 
-def check_state(state: Any, rules: Rules) -> NDArray[np.void]:
+def check_state(state: Any, rules: Rules, seed: int = 0) -> NDArray[np.void]:
     """A state given from outside as a (1,) `STATE` array, every index in it checked.
 
     Args:
         state: A `STATE` record or (1,) array, its `tobytes()`, or a mapping of `position`'s arguments.
         rules: The rules of the table.
+        seed: Seed of what a mapping leaves to chance, unless it has a seed itself.
 
     Raises:
         ValueError: It is no state, or not one of a hand in progress under these rules.
     """
     if isinstance(state, Mapping):
-        return position(rules, **state)
+        known = list(inspect.signature(position).parameters)[1:]
+        unknown = [key for key in state if key not in known]
+        if unknown:
+            raise ValueError(f"state: {unknown[0]!r}; allowed: {', '.join(known)}")
+        missing = [key for key in ("hands", "pile", "seat") if key not in state]
+        if missing:
+            raise ValueError(f"state: {missing[0]!r} is missing; needed: hands, pile, seat")
+        return position(rules, **{"seed": seed, **state})
     if isinstance(state, (bytes, bytearray)):
         if len(state) != STATE.itemsize:
             raise ValueError(f"state: {len(state)} bytes; allowed: {STATE.itemsize}")
@@ -170,8 +192,8 @@ def check_state(state: Any, rules: Rules) -> NDArray[np.void]:
         row = s[name][:count]
         if count and (row.min() < 0 or row.max() >= N_CARDS):
             raise ValueError(f"state: {name} holds {int(row.min())}; allowed: 0 to {N_CARDS - 1}")
-    if (s["scores"] < 0).any() or (s["scores"] > 1_000_000).any():
-        raise ValueError(f"state: scores={s['scores'].tolist()}; allowed: 0 to 1000000")
+    if (s["scores"] < 0).any() or (s["scores"] > MAX_SCORE).any():
+        raise ValueError(f"state: scores={s['scores'].tolist()}; allowed: 0 to {MAX_SCORE}")
     masks = [s[name] for name in ("hands", "known", "discards", "declined")]
     stray = any((mask >> np.uint64(N_CARDS) != 0).any() or (mask[n:] != 0).any() for mask in masks)
     if stray or not np.isfinite(s["unpaid"]):
@@ -183,7 +205,12 @@ def check_state(state: Any, rules: Rules) -> NDArray[np.void]:
     return states
 
 
-def _check_seat(name: str, seat: Any, rules: Rules) -> None:
+def check_seat(name: str, seat: Any, rules: Rules) -> None:
+    """Checks that an argument is a seat of the table.
+
+    Raises:
+        ValueError: It is none.
+    """
     whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
     if not whole or not 0 <= seat < rules.players:
         raise ValueError(f"{name}={seat!r}; allowed: 0 to {rules.players - 1}")

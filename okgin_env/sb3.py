@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
-from okgin_env.asking import OpponentLike
+from okgin_env.asking import OpponentLike, checked_actions
 from okgin_env.games import Games, Written
 from okgin_env.info import forfeited, hand_infos, plain
 from okgin_env.kernel.batch import MATCH
@@ -41,7 +41,7 @@ class OklahomaGinVecEnv(VecEnv):
         threads: Threads to step the games with. The games are the same with any number.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class OklahomaGinVecEnv(VecEnv):
 
     def step_async(self, actions: NDArray[np.integer[Any]]) -> None:
         """Takes (N,) action ids for `step_wait`."""
-        self._actions = np.maximum(actions, -1, dtype=np.int64)
+        self._actions = checked_actions(actions, self.num_envs)
 
     def step_wait(self) -> VecEnvStepReturn:
         """Steps all games.
@@ -118,30 +118,38 @@ class OklahomaGinVecEnv(VecEnv):
             Fresh arrays: observations (N, D) int8, rewards (N,) float32, dones (N,) bool, and a list of infos.
         """
         games = self.games
+        match = games.episode == MATCH  # in which hands end that are not the end
+        hands_before = games.states["n_hands"].copy() if match else None
         written = games.step(self._actions, self._all, True)
         observations, masks, rewards, dones, final_observations = written
         self._masks = masks.view(np.bool_)
         infos = [_NO_INFO] * self.num_envs
-        ended = np.flatnonzero(dones)
+        hand_over = dones | (games.states["n_hands"] != hands_before) if match else dones
+        ended = np.flatnonzero(hand_over)
         if len(ended):
-            n_players, match = games.rules.players, games.episode == MATCH
+            n_players = games.rules.players
             told = hand_infos(games.finals[ended], n_players, match)
             illegal = forfeited(games.finals[ended], games.seat)
-            names = ("terminal_observation", *told)
-            columns = [list(final_observations[ended]), *map(plain, told.values())]
+            names, columns = tuple(told), [plain(values) for values in told.values()]
             for i, forfeit, *fields in zip(ended.tolist(), illegal.tolist(), *columns, strict=True):
                 infos[i] = dict(zip(names, fields, strict=True))
-                infos[i]["TimeLimit.truncated"] = False
                 if forfeit:
                     infos[i]["illegal_action"] = True
+            done = np.flatnonzero(dones)
+            for i, row in zip(done.tolist(), final_observations[done], strict=True):
+                infos[i]["terminal_observation"] = row
+                infos[i]["TimeLimit.truncated"] = False
         return observations, rewards.astype(np.float32), dones, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(N, 108) bool, the legal actions of every game."""
         return self._masks
 
-    def restore_masks(self, masks: NDArray[np.bool_]) -> None:
-        """Sets the masks that belong to restored `games.states`: (N, 108) bool."""
+    def restore(
+        self, states: NDArray[np.void], finals: NDArray[np.void], masks: NDArray[np.bool_]
+    ) -> None:
+        """Goes on from saved `games.states` and `games.finals` (both (N,) `STATE`) and (N, 108) bool masks."""
+        self.games.restore(states, finals)
         self._masks = masks
 
     def env_method(
@@ -179,4 +187,5 @@ class OklahomaGinVecEnv(VecEnv):
         return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Ends the worker threads."""
+        self.games.close()

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from okgin_env.asking import OpponentLike
+from okgin_env.asking import OpponentLike, checked_actions
 from okgin_env.games import Games, Written
 from okgin_env.info import forfeited, hand_infos
 from okgin_env.kernel.batch import MATCH
@@ -24,7 +24,7 @@ from okgin_env.seeding import game_seeds
 class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]):
     """N games of Oklahoma Gin, equal step by step to a `SyncVectorEnv` of `OklahomaGinEnv`.
 
-    The arguments are those of `OklahomaGinEnv` and:
+    The arguments are those of `OklahomaGinEnv` but `illegal` (an illegal action always forfeits), without a window, and:
 
     Args:
         num_envs: Number of games N.
@@ -107,8 +107,8 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         chosen = self._reset_mask(options.pop("reset_mask", None))
         games = np.flatnonzero(chosen)
         self._seed(games, seed)
-        self._ended[games] = False
         written = self.games.reset(games, options)
+        self._ended[games] = False
         self._keep(games, written)
         return self._observations.copy(), self._masks_info(games)
 
@@ -129,9 +129,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         Raises:
             ValueError: A wrong number of actions.
         """
-        taken = np.asarray(actions)
-        if taken.shape != (self.num_envs,):
-            raise ValueError(f"actions of shape {taken.shape}; allowed: ({self.num_envs},)")
+        taken = checked_actions(actions, self.num_envs)
         mode = self.autoreset_mode
         if mode == AutoresetMode.DISABLED and self._ended.any():
             late = np.flatnonzero(self._ended)[:5].tolist()
@@ -144,7 +142,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         match = self.games.episode == MATCH  # in which hands end that are not the end
         hands_before = self.games.states["n_hands"].copy() if match else None
         same_step = mode == AutoresetMode.SAME_STEP
-        written = self.games.step(np.maximum(taken, -1, dtype=np.int64), stepped, same_step)
+        written = self.games.step(taken, stepped, same_step)
         if len(stepped) < self.num_envs:
             self.games.reset(np.flatnonzero(self._ended), None, written)
         dones = written.dones
@@ -185,6 +183,10 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             return tuple(str(view) for view in views)
         return tuple(raster.draw(view) for view in views)
 
+    def close_extras(self, **kwargs: Any) -> None:
+        """Ends the worker threads."""
+        self.games.close()
+
     def _reset_mask(self, mask: Any) -> NDArray[np.bool_]:
         if mask is None:
             return np.ones(self.num_envs, np.bool_)
@@ -200,17 +202,17 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
 
     def _seed(self, games: NDArray[np.int64], seed: int | Sequence[int | None] | None) -> None:
         """Seeds the games that are reset, as single environments with these seeds would."""
+        if not self._seeded:
+            self.games.seed(self._all, game_seeds(None, self.num_envs))
+        self._seeded = True
         if isinstance(seed, (int, np.integer)):
             self.games.seed(games, game_seeds(int(seed), self.num_envs)[games])
         elif seed is not None:
             if len(seed) != self.num_envs:
                 raise ValueError(f"seed: {len(seed)} seeds; allowed: {self.num_envs}")
             for i in games.tolist():
-                if seed[i] is not None or not self._seeded:
+                if seed[i] is not None:
                     self.games.seed(np.array([i]), game_seeds(seed[i], 1))
-        elif not self._seeded:
-            self.games.seed(self._all, game_seeds(None, self.num_envs))
-        self._seeded = True
 
     def _keep(self, games: NDArray[np.int64], written: Written) -> None:
         self._observations = self._observations.copy()

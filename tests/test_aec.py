@@ -146,7 +146,7 @@ def test_hidden_cards_change_nothing_an_agent_sees() -> None:
         ({"rules": "whist"}, "preset 'whist'; allowed: classic"),
         ({"players": 5}, "players=5; allowed: 2 to 4"),
         ({"episode": "night"}, "episode='night'; allowed: hand, match"),
-        ({"reward": "match"}, "reward='match'; allowed with episode='hand'"),
+        ({"reward": "match"}, "reward='match'; allowed: points, win"),
         ({"rules": "openspiel", "episode": "match"}, "rules with a target"),
         ({"render_mode": "3d"}, "render_mode='3d'; allowed"),
     ],

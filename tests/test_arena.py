@@ -183,7 +183,11 @@ def test_single_hand_rules_have_no_matches() -> None:
         (["simple", "random", "--rules", "poker"], "preset 'poker'; allowed: classic"),
         (["simple", "random", "--seats", "9"], "players=9; allowed: 2 to 4"),
         (["simple", "random", "--hands", "0"], "--hands 0; allowed"),
-        (["simple", "random", "--json", "tests"], "--json tests; allowed: a file"),
+        (["simple", "random", "--matches", "-5"], "--matches -5; allowed: 0 or more"),
+        (["simple", "random", "--rules", "openspiel", "--matches", "9"], "openspiel has single"),
+        (["simple", "random", "--seed", "-1"], "--seed -1; allowed: 0 or more"),
+        (["simple", "random", "--json", "/proc/x/y.json"], "/proc/x"),
+        (["simple", "random", "--json", "tests"], "'tests'; allowed: a file"),
     ],
 )
 def test_bad_arguments_are_one_line(

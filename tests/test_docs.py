@@ -40,6 +40,30 @@ def test_readmes_python_examples_run() -> None:
         assert repr(eval(call, names)) == answer, call
 
 
+def test_howto_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "howto.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 4
+    for block in blocks:
+        exec(compile(block, "howto.md", "exec"), {})
+    assert (tmp_path / "hands.okgin").stat().st_size > 0
+
+
+def test_pettingzoo_examples_run() -> None:
+    pytest.importorskip("pettingzoo")
+    text = (ROOT / "docs" / "pettingzoo.md").read_text()
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(block, "pettingzoo.md", "exec"), {})
+
+
+def test_readme_has_its_tables() -> None:
+    text = (ROOT / "README.md").read_text()
+    for row in ("| agent | simple |", "| agent | random |", "| camper | simple |"):
+        assert row in text
+
+
 def test_howto_bot_plays() -> None:
     from okgin_env import Rules, players
     from okgin_env.arena.match import play

@@ -246,8 +246,8 @@ def test_a_copy_in_the_middle_of_a_hand_goes_on_alike() -> None:
         ({"rules": None}, "rules=None; allowed: a preset's name or a Rules object"),
         ({"players": 5}, "players=5; allowed: 2 to 4"),
         ({"episode": "game"}, "episode='game'; allowed: hand, match"),
-        ({"reward": "money"}, "reward='money'; allowed: points, win, match"),
-        ({"reward": "match"}, "reward='match'; allowed with episode='hand': points, win"),
+        ({"reward": "money"}, "reward='money'; allowed: points, win"),
+        ({"reward": "match"}, "reward='match'; allowed: points, win"),
         ({"seat": 2}, "seat=2; allowed: 0 to 1"),
         ({"seat": -1}, "seat=-1; allowed: 0 to 1"),
         ({"illegal": "ignore"}, "illegal='ignore'; allowed: forfeit, raise"),
@@ -358,12 +358,12 @@ def _position(**changes: Any) -> dict[str, Any]:
 
 BAD_POSITIONS: list[tuple[dict[str, Any], str]] = [
     (_position(hands=["As"]), "hands: 1 hands; allowed: 2"),
-    (_position(hands=["As 2s", "3s"]), "state: hands, pile and stock must hold the 52 cards"),
+    (_position(hands=["As 2s", "3s"]), "hands: seat 0 has 2 cards; allowed: 10"),
     (_position(pile="Qs As"), "card As stands twice; allowed: once"),
     (_position(pile=""), "upcard=None; allowed with an empty pile"),
     (_position(pile="Qx"), "bad card 'Qx'"),
     (_position(phase="over"), "phase='over'; allowed: offer, draw, discard"),
-    (_position(phase="discard"), "state: hands, pile and stock must hold the 52 cards"),
+    (_position(phase="discard"), "hands: seat 0 has 10 cards; allowed: 11"),
     (_position(seat=2), "seat=2; allowed: 0 to 1"),
     (_position(seat=-1), "seat=-1; allowed: 0 to 1"),
     (_position(seat=2, taken="As"), "seat=2; allowed: 0 to 1"),
@@ -1010,3 +1010,57 @@ def test_decode_reads_back_what_was_observed() -> None:
     assert plain["dealer"] == 1
     with pytest.raises(ValueError, match=r"observation of shape \(3,\); allowed: \(\d+,\)"):
         layout(2).decode(observation[:3])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"state": {"hand": ["As"], "pile": "Qs", "seat": 0}},
+            "state: 'hand'; allowed: hands, pile",
+        ),
+        (
+            {"state": {"hands": ["As"], "seat": 0}},
+            "state: 'pile' is missing; needed: hands, pile, seat",
+        ),
+        ({"state": b"", "dealer": 1}, "state with deck or dealer; allowed: one or the other"),
+    ],
+)
+def test_misspelt_positions_are_one_clear_line(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        OklahomaGinEnv().reset(seed=1, options=options)
+
+
+def test_a_position_leaves_to_chance_what_the_seed_decides() -> None:
+    """The stock of a position comes from the game's own stream: same seed, same stock."""
+    hands = ["As 2s 3s 7h 7d 7c Kd Qc 9h 8d", "4c 5c 6c Td Th Ts 2h 3d 5h 9s"]
+    options = {"state": {"hands": hands, "pile": "Jh", "seat": 0}}
+    decks = []
+    for seed in (1, 2, 1):
+        env = OklahomaGinEnv()
+        env.reset(seed=seed, options=options)
+        decks.append(env.games.states["deck"][0].tolist())
+    assert decks[0] == decks[2] != decks[1]
+
+
+def test_a_bot_may_call_its_network_policy() -> None:
+    """Only `kernel_policy` makes a player one of the kernel's."""
+
+    class Learner(Bot):
+        policy = 3
+        asked = 0
+
+        def choose(self, view: SeatView, rng: np.random.Generator) -> int:
+            Learner.asked += 1
+            return view.legal[0]
+
+    env = OklahomaGinEnv(opponent=Learner())
+    env.reset(seed=0)
+    for _ in range(3):
+        env.step(_scripted(env))
+    assert Learner.asked > 0
+
+
+def test_step_before_reset_is_refused() -> None:
+    with pytest.raises(gym.error.ResetNeeded):
+        OklahomaGinEnv().step(104)

@@ -144,6 +144,10 @@ def test_strangers_zip_runs_no_code(run: Path, tmp_path: Path) -> None:
         (["--resume", "no-such-run"], "resume='no-such-run'; allowed: the folder"),
         (["--out", "tests"], "out='tests'; allowed: a new folder"),
         (["--steps", "0"], "steps=0; allowed: 1 or more"),
+        (["--seats", "7"], "players=7; allowed: 2 to 4"),
+        (["--reward", "match"], "reward='match'; allowed: points, win"),
+        (["--clip", "-1"], "clip=-1.0; allowed: above 0"),
+        (["--device", "foo"], "device='foo'; allowed: cpu"),
     ],
 )
 def test_bad_options_are_one_line(

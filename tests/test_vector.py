@@ -122,7 +122,10 @@ def test_given_deck_goes_to_the_games_reset() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda e: e.step(np.zeros(3, int)), r"shape \(3,\); allowed: \(4,\)"),
+        (
+            lambda e: e.step(np.zeros(3, int)),
+            r"shape \(3,\) and type int64; allowed: \(4,\) integers",
+        ),
         (lambda e: e.reset(seed=[1, 2]), "2 seeds; allowed: 4"),
         (lambda e: e.reset(options={"reset_mask": np.zeros(4, bool)}), "with a True"),
         (lambda e: e.reset(options={"dealer": 7}), "dealer=7; allowed: 0 to 1"),

@@ -44,11 +44,11 @@ def round_robin(
         ValueError: Two players of one name.
     """
     names = [player.name for player in players]
-    if len(set(names)) < len(names) and len(players) > 2:
+    if len(set(names)) < len(names) and (len(players) > 2 or players[0] != players[1]):
         raise ValueError(f"players {', '.join(names)}; allowed: different names")
     chosen = [(a, b) for a, b in combinations(players, 2) if a is players[0] or not first_only]
     n_deals = max(1, n_hands // rules.players)
-    n_match_deals = n_matches // rules.players if rules.target is not None else 0
+    n_match_deals = -(-n_matches // rules.players) if rules.target is not None else 0
     pairs = []
     with Progress(
         *Progress.get_default_columns()[:-1], TimeRemainingColumn(), disable=not show_progress

@@ -15,19 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.asking import answer, ask
+from okgin_env.games import unused
 from okgin_env.kernel import batch
-from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import (
     ILLEGAL,
     MAX_PLAYERS,
-    N_ACTIONS,
     OVER,
     REWARD_POINTS,
     UNDERCUT,
-    layout,
 )
-from okgin_env.players.base import Player
+from okgin_env.players.base import Player, kernel_policy
 from okgin_env.rules import Rules
 
 CHUNK = 2048  # deals played at once
@@ -154,25 +152,18 @@ def _play_chunk(
     seat_of_a = games % n_seats
     who = np.ones((n_games, MAX_PLAYERS), np.int8)  # which player sits where
     who[games, seat_of_a] = 0
-    policies = np.array([getattr(player, "policy", EXTERNAL) for player in pair], np.int8)[who]
+    policies = np.array([kernel_policy(player) for player in pair], np.int8)[who]
     states, finals = new_states(n_games), new_states(n_games)
     record = as_records(rules.to_record())
     batch.seed_games(states, games, np.repeat(streams, n_seats))
     batch.begin_games(states, games, record)
-    size = layout(n_seats, episode == batch.MATCH).size
-    unused = (
-        np.zeros((1, size), np.int8),
-        np.zeros((1, N_ACTIONS), np.int8),
-        np.zeros(1),
-        np.zeros(1, np.bool_),
-        np.zeros((1, size), np.int8),
-    )
+    nothing = unused(n_seats, episode == batch.MATCH)
     actions = np.full(n_games, batch.NO_ACTION)
     nobody = np.full(n_games, batch.NOBODY)
     waiting = games
     while len(waiting):
         batch.step_games(
-            states, finals, waiting, record, policies, nobody, actions, episode, REWARD_POINTS, True, False, False, *unused
+            states, finals, waiting, record, policies, nobody, actions, episode, REWARD_POINTS, True, False, False, *nothing
         )  # fmt: skip
         waiting = waiting[states["phase"][waiting] != OVER]
         movers = who[waiting, states["seat"][waiting]]

@@ -1,1 +1,1 @@
-"""The rules, compiled: small functions over one NumPy record (design.md, The idea)."""
+"""The rules, compiled: small functions over one NumPy record (docs/design.md)."""

@@ -29,7 +29,7 @@ def names() -> list[str]:
     return list(POLICIES)
 
 
-def make(spec: str | Player) -> Player:
+def make(spec: str | Path | Player) -> Player:
     """A player from its spec.
 
     Args:
@@ -41,6 +41,8 @@ def make(spec: str | Player) -> Player:
         ValueError: No such name, module or class, or a file that holds no model.
         FileNotFoundError: The model file is missing.
     """
+    if isinstance(spec, Path):
+        spec = str(spec)
     if not isinstance(spec, str):
         if isinstance(spec, Player) and not isinstance(spec, type):
             return spec
@@ -64,8 +66,9 @@ def _imported(spec: str) -> Player:
     module_name, _, class_name = spec.partition(":")
     try:
         player = getattr(importlib.import_module(module_name), class_name)()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"player {spec!r} cannot be made: {error}") from error
+    except Exception as error:  # whatever a module of somebody's does when it is imported
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(f"player {spec!r} cannot be made: {reason}") from error
     if not isinstance(player, Player):
         raise ValueError(f"player {spec!r} has no name and act(decisions); derive it from Bot")
     return player

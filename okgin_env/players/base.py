@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
@@ -45,6 +46,14 @@ class Decisions:
         return np.random.default_rng(int(self.words[k]))
 
 
+def kernel_policy(player: Player) -> int:
+    """The policy id of a player that the kernel can run itself, else `kernel.policies.EXTERNAL`.
+
+    A player says so with `kernel_policy`; an attribute called `policy` is the player's own business.
+    """
+    return getattr(player, "kernel_policy", EXTERNAL)
+
+
 @runtime_checkable
 class Player(Protocol):
     """Anything that plays. It keeps no state between calls: a view holds the whole hand so far."""
@@ -71,7 +80,8 @@ class Bot:
     name: str = ""
 
     def __init_subclass__(cls) -> None:
-        cls.name = cls.name or cls.__name__
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__
 
     def choose(self, view: SeatView, rng: np.random.Generator) -> int:
         """The action id for one decision.
@@ -85,4 +95,9 @@ class Bot:
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """Asks `choose` for each decision."""
         chosen = [self.choose(decisions.view(k), decisions.rng(k)) for k in range(len(decisions))]
+        for action in chosen:
+            if not isinstance(action, (int, np.integer)):
+                raise TypeError(
+                    f"player {self.name}: choose() returned {action!r}; allowed: an action id"
+                )
         return np.array(chosen, np.int64)

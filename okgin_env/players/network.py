@@ -90,7 +90,12 @@ class NetworkPlayer:
             raise ValueError(f"model file '{path}' has over {MAX_FILE_BYTES >> 20} MB")
         read = _read_zip if path.suffix == ".zip" else _read_safetensors
         tensors, activation = read(path)
-        return cls(path.stem, *_layers(path, tensors), activation)
+        return cls(_name(path), *_layers(path, tensors), activation)
+
+
+def _name(path: Path) -> str:
+    """What tables call a model: its run's folder too, since every run calls its files the same."""
+    return f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem
 
 
 def _read_safetensors(path: Path) -> tuple[dict[str, NDArray[Any]], str]:

@@ -34,7 +34,7 @@ class ScriptedPlayer:
     name: str
 
     @property
-    def policy(self) -> int:
+    def kernel_policy(self) -> int:
         """Policy id in the kernel."""
         return POLICIES.index(self.name)
 
@@ -42,5 +42,5 @@ class ScriptedPlayer:
         """Answers from the concealed records alone, with the same moves as in the kernel."""
         actions = np.zeros(len(decisions), np.int64)
         rules = as_records(decisions.rules.to_record())
-        choose_games(decisions.records.copy(), rules, self.policy, decisions.words, actions)
+        choose_games(decisions.records.copy(), rules, self.kernel_policy, decisions.words, actions)
         return actions
