@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
+from okgin_env import ENV_ID
 from okgin_env.asking import ask, view_of
 from okgin_env.games import check_episode, unused
 from okgin_env.info import hand_info
@@ -215,3 +216,17 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         if self._window is not None:
             self._window.close()
             self._window = None
+
+
+def _register() -> None:
+    """Makes `pettingzoo.make("aec", "okgin_env/OklahomaGin-v0")` work where PettingZoo has a registry (1.27)."""
+    try:
+        from pettingzoo import register
+        from pettingzoo.env_registry.registration import aec_registry
+    except ImportError:
+        return
+    if ENV_ID not in aec_registry:
+        register("aec", ENV_ID, entry_point="okgin_env.aec:env")
+
+
+_register()

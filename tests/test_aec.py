@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import warnings
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 pytest.importorskip("pettingzoo")
 
-from pettingzoo.test import api_test, seed_test
+from pettingzoo.test import api_test, render_test, seed_test
 
 from okgin_env import Rules, aec, cards
 from okgin_env.env import OklahomaGinEnv
@@ -154,3 +155,23 @@ def test_hidden_cards_change_nothing_an_agent_sees() -> None:
 def test_bad_arguments_name_what_is_allowed(kwargs: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         aec.env(**kwargs)
+
+
+def test_registered_as_pettingzoo_does_it() -> None:
+    """PettingZoo 1.27 has a registry of its own; importing twice does not register twice."""
+    pettingzoo = pytest.importorskip("pettingzoo", minversion="1.27")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        importlib.reload(aec)
+        made = pettingzoo.make("aec", "okgin_env/OklahomaGin-v0", rules="french", players=3)
+    assert made.unwrapped.rules == Rules.preset("french", 3)
+    assert made.possible_agents == ["player_0", "player_1", "player_2"]
+
+
+@pytest.mark.parametrize("rules", ["classic", "french"])
+def test_pettingzoos_render_test(rules: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("PIL")
+    pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setitem(aec.raw_env.metadata, "render_fps", 1000)
+    render_test(lambda render_mode: aec.env(rules=rules, render_mode=render_mode))

@@ -43,16 +43,17 @@ def _actions(rng: np.random.Generator, masks: np.ndarray, illegal: float) -> np.
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize(
-    ("rules", "players", "episode", "opponent"),
+    ("rules", "episode", "opponent"),
     [
-        ("classic", 2, "hand", "simple"),
-        ("classic", 2, "match", "random"),
-        ("french", 3, "hand", "knocker"),
-        ("french", 4, "match", "simple"),
-        ("gin", 2, "match", "simple"),
-        ("eaai", 2, "hand", "novice"),
-        ("openspiel", 2, "hand", "simple"),
+        ("classic", "hand", "simple"),
+        ("classic", "match", "random"),
+        ("french", "hand", "knocker"),
+        ("french", "match", "simple"),
+        ("gin", "match", "camper"),
+        ("eaai", "hand", "novice"),
+        ("openspiel", "hand", "simple"),
     ],
 )
 def test_equals_sync(mode, rules, players, episode, opponent) -> None:
@@ -66,7 +67,7 @@ def test_equals_sync(mode, rules, players, episode, opponent) -> None:
     _equal(ours.reset(seed=3), theirs.reset(seed=3), "reset")
     masks = ours.action_masks()
     n_ends = 0
-    for k in range(250):
+    for k in range(200):
         actions = _actions(rng, masks, illegal=0.01)
         mine, other = ours.step(actions), theirs.step(actions)
         for part, name in enumerate(("obs", "reward", "terminated", "truncated", "info")):
