@@ -9,8 +9,12 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
-from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
+
+try:
+    from pettingzoo import AECEnv
+    from pettingzoo.utils import wrappers
+except ImportError as error:
+    raise ImportError("okgin_env.aec needs: pip install 'okgin-env[pettingzoo]'") from error
 
 from okgin_env import ENV_ID
 from okgin_env.asking import ask, view_of

@@ -8,8 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
-from stable_baselines3.common.vec_env import VecEnv
-from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+except ImportError as error:
+    raise ImportError("okgin_env.sb3 needs: pip install 'okgin-env[train]'") from error
 
 from okgin_env.asking import OpponentLike, checked_actions
 from okgin_env.games import Games, Written
@@ -99,8 +103,8 @@ class OklahomaGinVecEnv(VecEnv):
 
     def _reset_games(self) -> Written:
         """Resets all games, each with its own options if `set_options` gave them."""
-        first = self._options[0]
-        if all(options == first for options in self._options):
+        first = self._options[0]  # the same object for all games, or one dictionary a game
+        if not any(self._options) or all(options is first for options in self._options):
             return self.games.reset(self._all, first)
         written = self.games.reset(self._all[:1], first)
         for i in range(1, self.num_envs):

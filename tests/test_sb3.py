@@ -347,3 +347,15 @@ def test_subprocesses_have_masks_and_options() -> None:
         evaluate_policy(model, VecMonitor(workers), n_eval_episodes=2)
     finally:
         workers.close()
+
+
+def test_options_of_each_game() -> None:
+    """One dictionary for all games, or one a game, arrays in them too."""
+    vec = OklahomaGinVecEnv(3, seed=0)
+    decks = [np.random.default_rng(k).permutation(52) for k in range(3)]
+    vec.set_options([{"deck": deck, "dealer": 1} for deck in decks])
+    vec.reset()
+    assert [list(deck) for deck in decks] == vec.games.states["deck"].tolist()
+    vec.set_options({"deck": decks[0], "dealer": 1})
+    observations = vec.reset()
+    assert (observations == observations[0]).all()

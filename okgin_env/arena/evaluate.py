@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from rich.progress import Progress, TimeRemainingColumn
+try:
+    from rich.progress import Progress, TimeRemainingColumn
+except ImportError as error:
+    raise ImportError("the arena's tables need: pip install 'okgin-env[train]'") from error
 
 from okgin_env.arena.match import play
 from okgin_env.arena.report import Pair, ratings, table, write_json
