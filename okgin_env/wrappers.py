@@ -193,7 +193,7 @@ class RecordHands(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     Raises:
         TypeError: Another environment.
-        ValueError: A bad path or name.
+        ValueError: A bad path or name, or an environment whose hands are recorded already.
         OSError: The file cannot be written.
     """
 
@@ -203,6 +203,8 @@ class RecordHands(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         RecordConstructorArgs.__init__(self, path=path, names=names)
         gym.Wrapper.__init__(self, env)
         games = _games(env)
+        if games.recorder is not None:
+            raise ValueError("the environment's hands are recorded already; allowed: one recorder")
         self.recorder = HandRecorder(path, games.rules, names)
         games.recorder = self.recorder
 

@@ -368,3 +368,9 @@ def test_wrappers_go_together(tmp_path: Path) -> None:
         "DeadwoodShaping",
         "NamedObservation",
     ]
+
+
+def test_a_second_recorder_is_refused(tmp_path: Path) -> None:
+    env = RecordHands(gym.make(ENV_ID), tmp_path / "first.okgin")
+    with pytest.raises(ValueError, match="recorded already; allowed: one recorder"):
+        RecordHands(env, tmp_path / "second.okgin")
