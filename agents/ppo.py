@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, make_output_format
-from stable_baselines3.common.vec_env import VecMonitor
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from torch.distributions import Distribution
 
 from agents import checkpoint
@@ -85,6 +85,40 @@ def _resumable(folder: Path) -> Path:
     return folder
 
 
+def make_env(config: TrainConfig) -> OklahomaGinVecEnv:
+    """The environment of a run."""
+    return OklahomaGinVecEnv(
+        config.games,
+        Rules.preset(config.rules, config.seats),
+        pool=[players.make(spec) for spec in config.opponents],
+        seed=config.seed,
+        episode=config.episode,
+        reward=config.reward,
+        threads=config.threads,
+    )
+
+
+def make_model(config: TrainConfig, env: VecEnv) -> MaskablePPO:
+    """The learner of a run, on its environment or on another of the same spaces."""
+    return MaskablePPO(
+        "MlpPolicy",
+        env,
+        learning_rate=_falling(config.learning_rate),
+        n_steps=config.rollout,
+        batch_size=config.batch,
+        n_epochs=config.epochs,
+        gamma=1.0,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip,
+        ent_coef=config.entropy,
+        vf_coef=config.value_weight,
+        stats_window_size=4096,
+        policy_kwargs={"net_arch": list(config.layers), "activation_fn": torch.nn.ReLU},
+        seed=config.seed,
+        device=config.device,
+    )
+
+
 def commit() -> str:
     """The commit of the working tree, marked when it has changes; "unknown" outside a checkout."""
     here = Path(__file__).parent
@@ -107,33 +141,9 @@ class _Run:
         Distribution.set_default_validate_args(
             False
         )  # a tenth of the time, for checks of our own masks
-        self.env = OklahomaGinVecEnv(
-            config.games,
-            self.rules,
-            pool=[players.make(spec) for spec in config.opponents],
-            seed=config.seed,
-            episode=config.episode,
-            reward=config.reward,
-            threads=config.threads,
-        )
+        self.env = make_env(config)
         self.monitor = VecMonitor(self.env)
-        self.model = MaskablePPO(
-            "MlpPolicy",
-            self.monitor,
-            learning_rate=_falling(config.learning_rate),
-            n_steps=config.rollout,
-            batch_size=config.batch,
-            n_epochs=config.epochs,
-            gamma=1.0,
-            gae_lambda=config.gae_lambda,
-            clip_range=config.clip,
-            ent_coef=config.entropy,
-            vf_coef=config.value_weight,
-            stats_window_size=4096,
-            policy_kwargs={"net_arch": list(config.layers), "activation_fn": torch.nn.ReLU},
-            seed=config.seed,
-            device=config.device,
-        )
+        self.model = make_model(config, self.monitor)
         self.curve: list[dict[str, Any]] = []
         start = checkpoint.newest(folder / "checkpoints")
         self.resumed = start is not None

@@ -7,19 +7,18 @@ ratio says what share of training the environment leaves to learning.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from torch.distributions import Distribution
 
 from agents.config import PRESETS, TrainConfig
+from agents.ppo import make_env, make_model
 from benchmarks.measure import Contestant
-from okgin_env import players
-from okgin_env.rules import Rules
 from okgin_env.sb3 import OklahomaGinVecEnv
 
 STEPS_PER_EPISODE = 13  # the learner's decisions in a hand, about
@@ -96,59 +95,31 @@ def contestants(preset: str, threads: int, quick: bool) -> list[Contestant]:
         threads: Threads of torch, and of the native environment.
         quick: Shorter rollouts, for a look only.
     """
-    config = PRESETS[preset]
+    config = replace(PRESETS[preset], threads=threads)
+    if quick:
+        config = replace(config, rollout=config.rollout // 4)
     torch.set_num_threads(threads)
     Distribution.set_default_validate_args(False)  # as agents/ppo.py does
-    native = _native(config, threads)
     on = (
         f"MaskablePPO, settings of train.py --preset {preset}, torch and environment on {threads} thread"
         + "s" * (threads > 1)
     )
     kinds: tuple[tuple[str, VecEnv, str], ...] = (
-        ("train_native_per_s", native, f"{on}, native VecEnv"),
-        ("train_free_per_s", FreeVecEnv(_native(config, 1)), "- on an environment that costs nothing"),
+        ("train_native_per_s", make_env(config), f"{on}, native VecEnv"),
+        ("train_free_per_s", FreeVecEnv(make_env(replace(config, threads=1))), "- on an environment that costs nothing"),
     )  # fmt: skip
-    rollout = config.rollout // 4 if quick else config.rollout
     return [
-        Contestant(key=key, label=label, play=_learner(config, env, rollout), seconds=0.0)
+        Contestant(key=key, label=label, play=_learner(config, env), seconds=0.0)
         for key, env, label in kinds
     ]
 
 
-def _native(config: TrainConfig, threads: int) -> OklahomaGinVecEnv:
-    return OklahomaGinVecEnv(
-        config.games,
-        Rules.preset(config.rules, config.seats),
-        pool=[players.make(spec) for spec in config.opponents],
-        seed=config.seed,
-        episode=config.episode,
-        reward=config.reward,
-        threads=threads,
-    )
-
-
-def _learner(config: TrainConfig, env: VecEnv, rollout: int) -> Callable[[], int]:
-    """One `learn()` of a rollout and its update, with the settings that agents/ppo.py uses."""
-    model = MaskablePPO(
-        "MlpPolicy",
-        VecMonitor(env),
-        learning_rate=config.learning_rate,
-        n_steps=rollout,
-        batch_size=config.batch,
-        n_epochs=config.epochs,
-        gamma=1.0,
-        gae_lambda=config.gae_lambda,
-        clip_range=config.clip,
-        ent_coef=config.entropy,
-        vf_coef=config.value_weight,
-        stats_window_size=4096,
-        policy_kwargs={"net_arch": list(config.layers), "activation_fn": torch.nn.ReLU},
-        seed=config.seed,
-        device="cpu",
-    )
+def _learner(config: TrainConfig, env: VecEnv) -> Callable[[], int]:
+    """One `learn()` of a rollout and its update, with the model that agents/ppo.py makes."""
+    model = make_model(config, VecMonitor(env))
 
     def play() -> int:
-        model.learn(rollout * config.games, reset_num_timesteps=False)
-        return rollout * config.games
+        model.learn(config.rollout * config.games, reset_num_timesteps=False)
+        return config.rollout * config.games
 
     return play

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import seeding
@@ -25,8 +24,7 @@ from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import ILLEGAL, MAX_PLAYERS, N_ACTIONS, OVER, REWARDS, layout
 from okgin_env.positions import check_dealer, check_deck, check_state
-from okgin_env.render import raster
-from okgin_env.render.window import Window
+from okgin_env.render.window import Screen
 from okgin_env.rules import Rules, as_rules
 from okgin_env.view import SeatView
 
@@ -96,7 +94,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         self.observation_spaces = dict.fromkeys(self.possible_agents, space)
         self.action_spaces = dict.fromkeys(self.possible_agents, spaces.Discrete(N_ACTIONS))
         self._seeded = False
-        self._window: Window | None = None
+        self._screen = Screen(render_mode, self.metadata["render_fps"])
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """The observation space of an agent: the same object every time."""
@@ -202,24 +200,11 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
 
     def render(self) -> Any:
         """The view of the agent to move: text ("ansi"), an RGB array ("rgb_array"), or a window ("human")."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() without a render_mode; use env(render_mode='ansi')")
-            return None
-        view = self.view(self.agent_selection)
-        if self.render_mode == "ansi":
-            return str(view)
-        picture = raster.draw(view)
-        if self.render_mode == "rgb_array":
-            return picture
-        self._window = self._window or Window("Oklahoma Gin")
-        self._window.show(picture, self.metadata["render_fps"])
-        return None
+        return self._screen.show(self.view(self.agent_selection))
 
     def close(self) -> None:
         """Closes the window, if there is one."""
-        if self._window is not None:
-            self._window.close()
-            self._window = None
+        self._screen.close()
 
 
 def _register() -> None:

@@ -14,8 +14,7 @@ from okgin_env.games import Games
 from okgin_env.info import hand_info
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
-from okgin_env.render import raster
-from okgin_env.render.window import Window
+from okgin_env.render.window import Screen
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
@@ -144,7 +143,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         self.render_mode = render_mode
         self._illegal = illegal
         self._seeded = False
-        self._window: Window | None = None
+        self._screen = Screen(render_mode, self.metadata["render_fps"])
         self._n_hands = 0  # of the match, that `info` has told of
         self._mask = np.ones(N_ACTIONS, np.int8)
         self._action = np.zeros(1, np.int64)
@@ -229,20 +228,8 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
 
     def render(self) -> Any:
         """The learner's view: text ("ansi"), an (H, W, 3) uint8 array ("rgb_array"), or a window ("human")."""
-        if self.render_mode is None:
-            gym.logger.warn("render() without a render_mode; use gym.make(…, render_mode='ansi')")
-            return None
-        if self.render_mode == "ansi":
-            return str(self.view())
-        picture = raster.draw(self.view())
-        if self.render_mode == "rgb_array":
-            return picture
-        self._window = self._window or Window("Oklahoma Gin")
-        self._window.show(picture, self.metadata["render_fps"])
-        return None
+        return self._screen.show(self.view())
 
     def close(self) -> None:
         """Closes the window, if there is one."""
-        if self._window is not None:
-            self._window.close()
-            self._window = None
+        self._screen.close()

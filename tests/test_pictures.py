@@ -142,13 +142,13 @@ def test_window_shows_and_closes(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("PIL")
     pytest.importorskip("pygame")
     monkeypatch.setitem(os.environ, "SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setitem(OklahomaGinEnv.metadata, "render_fps", 1000)
     env = OklahomaGinEnv(render_mode="human")
-    env.metadata = {**env.metadata, "render_fps": 1000}
     env.reset(seed=1)
     env.step(105)
-    assert env._window is not None
+    assert env._screen._window is not None
     env.close()
-    assert env._window is None
+    assert env._screen._window is None
 
 
 def test_pictures_of_variants_and_long_piles() -> None:

@@ -1,12 +1,49 @@
-"""A window that shows one picture after another, for `render_mode="human"`."""
+"""What `render()` gives in each render mode, and the window of `render_mode="human"`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from gymnasium import logger
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
+
+from okgin_env.render import raster
+from okgin_env.view import SeatView
+
+
+class Screen:
+    """Shows views in one render mode.
+
+    Args:
+        mode: None, "ansi" (text), "rgb_array" ((H, W, 3) uint8) or "human" (a window).
+        fps: Pictures a second in a window, at most.
+    """
+
+    def __init__(self, mode: str | None, fps: int) -> None:
+        self._mode, self._fps = mode, fps
+        self._window: Window | None = None
+
+    def show(self, view: SeatView) -> Any:
+        """What `render()` returns: text, an array, or None once the window shows it."""
+        if self._mode is None:
+            logger.warn("render() without a render_mode; give one, such as render_mode='ansi'")
+            return None
+        if self._mode == "ansi":
+            return str(view)
+        picture = raster.draw(view)
+        if self._mode == "rgb_array":
+            return picture
+        self._window = self._window or Window("Oklahoma Gin")
+        self._window.show(picture, self._fps)
+        return None
+
+    def close(self) -> None:
+        """Closes the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
 
 
 class Window:
