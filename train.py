@@ -7,7 +7,7 @@ import sys
 
 EXAMPLES = """examples:
   python train.py --preset smoke                          seconds: does it all work?
-  python train.py --preset quick                          minutes: beats the scripted players
+  python train.py --preset quick                          minutes: beats simple and knocker
   python train.py --preset quick --rules eaai --seed 1
   python train.py --resume runs/quick-20260101-120000     goes on with a run that was stopped"""
 

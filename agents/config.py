@@ -20,8 +20,8 @@ Preset = Literal["smoke", "quick", "full"]
 class TrainConfig:
     """Trains a player with MaskablePPO against scripted opponents.
 
-    smoke: seconds, to see that everything works. quick: minutes, beats the scripted players. full: about an hour,
-    as strong as this recipe gets.
+    smoke: seconds, to see that everything works. quick: minutes, beats `simple` and `knocker`. full: hours, a
+    network of two layers of 256 and ten times the steps.
     """
 
     preset: Preset = "quick"
