@@ -41,9 +41,16 @@ _N_DEADWOOD_STEPS = np.array([sum(d > step for step in DEADWOOD_STEPS) for d in 
 
 
 @compiled
+def _plane(cards_mask, observation, at):
+    """Writes a card set as the plane that starts at `at`."""
+    observation[at + N_CARDS - 1] = 0  # checked under NUMBA_BOUNDSCHECK, which `spread` is not
+    spread(cards_mask, observation, at)
+
+
+@compiled
 def _own_prospects(s, hand, observation, table):
     """What a good player sees at a glance in the own hand: derived, exact, from own cards only."""
-    spread(melded(hand), observation, O_MELDED)
+    _plane(melded(hand), observation, O_MELDED)
     if s.phase == SHED:
         best = 1000
         rest = hand & ~locked_mask(s)
@@ -86,15 +93,15 @@ def observe(s, rules, seat, match, observation, table):
     observation[:] = 0
     n = rules.players
     hand = s.hands[seat]
-    spread(hand, observation, O_HAND)
+    _plane(hand, observation, O_HAND)
     top = top_card(s)
     if top >= 0:
         observation[O_TOP + top] = 1
-        spread(pile_mask(s) ^ bit(top), observation, O_UNDER)
+        _plane(pile_mask(s) ^ bit(top), observation, O_UNDER)
     if s.taken >= 0:
         observation[O_TAKEN + np.int64(s.taken)] = 1
-    spread(s.discards[seat], observation, O_OWN_DISCARDS)
-    spread(s.known[seat], observation, O_OWN_KNOWN)
+    _plane(s.discards[seat], observation, O_OWN_DISCARDS)
+    _plane(s.known[seat], observation, O_OWN_KNOWN)
     observation[O_LIMIT + np.int64(s.limit)] = 1
     if s.phase < OVER:
         observation[O_PHASE + np.int64(s.phase)] = 1
@@ -104,15 +111,15 @@ def observe(s, rules, seat, match, observation, table):
     if seat == s.seat:
         own = _own_prospects(s, hand, observation, table)
     else:
-        spread(melded(hand), observation, O_MELDED)
+        _plane(melded(hand), observation, O_MELDED)
         own = deadwood(hand)
     observation[O_DEADWOOD : O_DEADWOOD + _N_DEADWOOD_STEPS[own]] = 1
     at = O_OPPONENTS
     for k in range(1, n):
         p = (seat + k) % n
-        spread(s.known[p], observation, at)
-        spread(s.discards[p], observation, at + N_CARDS)
-        spread(s.declined[p], observation, at + 2 * N_CARDS)
+        _plane(s.known[p], observation, at)
+        _plane(s.discards[p], observation, at + N_CARDS)
+        _plane(s.declined[p], observation, at + 2 * N_CARDS)
         at += O_PER_OPPONENT
     if match:
         for k in range(n):
