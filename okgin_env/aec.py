@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 try:
@@ -26,6 +25,7 @@ from okgin_env.layout import ILLEGAL, MAX_PLAYERS, N_ACTIONS, OVER, REWARDS, lay
 from okgin_env.positions import check_dealer, check_deck, check_state
 from okgin_env.render.window import Screen
 from okgin_env.rules import Rules, as_rules
+from okgin_env.seeding import game_seeds
 from okgin_env.view import SeatView
 
 _ONE = np.zeros(1, np.int64)
@@ -116,9 +116,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         """
         options = options or {}
         if seed is not None or not self._seeded:
-            generator, _ = seeding.np_random(seed)
-            seeds = generator.integers(0, 2**64, size=1, dtype=np.uint64)
-            batch.seed_games(self._states, _ONE, seeds)
+            batch.seed_games(self._states, _ONE, game_seeds(seed, 1))
             self._seeded = True
         if options.get("state") is not None:
             self._states[:] = check_state(options["state"], self.rules)

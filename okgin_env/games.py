@@ -26,6 +26,7 @@ from okgin_env.view import SeatView
 
 EPISODES = ("hand", "match")
 _MAX_ROUNDS = 10_000  # opponents' decisions between two of the learner's, before we call it a loop
+_MAPPED_BYTES = 1 << 17  # from this size on glibc maps an array anew each time
 _MIN_PER_THREAD = 64  # fewer games than this are not worth handing to another thread
 
 
@@ -123,12 +124,12 @@ class Games:
         self.states = new_states(n_games)
         self.finals = new_states(n_games)
         self._rules = as_records(self.rules.to_record())
-        self._all = np.arange(n_games)
         self._seats = np.full(n_games, seat)
         self._no_action = np.full(n_games, batch.NO_ACTION)
         self._no_finals = np.empty((1, self.layout.size), np.int8)
         self._last_rows = np.empty((n_games, self.layout.size), np.int8)
-        _keep_big_arrays_in_the_heap()
+        if self._last_rows.nbytes > _MAPPED_BYTES:
+            _keep_big_arrays_in_the_heap()
         self._policies = np.full((n_games, MAX_PLAYERS), EXTERNAL, np.int8)
         self._outside: list[tuple[int, int, Player]] = []  # table, seat, player
         for t, opponents in enumerate(tables):

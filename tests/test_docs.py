@@ -54,8 +54,12 @@ def test_howto_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_pettingzoo_examples_run() -> None:
     pytest.importorskip("pettingzoo")
     text = (ROOT / "docs" / "pettingzoo.md").read_text()
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(block, "pettingzoo.md", "exec"), {})
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 2
+    names: dict = {}
+    for block in blocks:
+        exec(compile(block, "pettingzoo.md", "exec"), names)
+    assert names["env"].agents == []  # the loop has played the hand to its end
 
 
 def test_readme_has_its_tables() -> None:
