@@ -9,8 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.kernel.policies import EXTERNAL
+from okgin_env.layout import N_ACTIONS
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
+
+FAULTS = ("illegal", "crash", "time", "nonsense", "flood")
+"""Ways to forfeit a hand: an illegal move; the player broke down; it thought too long; its answer was no action; it wrote
+without end. A player says which by answering `fault_action`: like any number that is no action id, an illegal action."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +59,25 @@ def kernel_policy(player: Player) -> int:
     return getattr(player, "kernel_policy", EXTERNAL)
 
 
+def fault_action(fault: str) -> int:
+    """The answer of a player that could not answer: no action id, so it forfeits, and it says why."""
+    return N_ACTIONS + FAULTS.index(fault)
+
+
+def plays_one_by_one(player: Player) -> bool:
+    """Whether a player wants one hand after the other instead of a batch of them (`one_by_one` on it is true)."""
+    return bool(getattr(player, "one_by_one", False))
+
+
 @runtime_checkable
 class Player(Protocol):
-    """Anything that plays. It keeps no state between calls: a view holds the whole hand so far."""
+    """Anything that plays. It keeps no state between calls: a view holds the whole hand so far.
+
+    A player may also have
+    `one_by_one = True`: the arena then plays its hands one after the other, and calls
+    `hand_over(view: SeatView)` after each, with the whole hand open, seen from its own seat; and
+    `close()`, called when no more hands are to come.
+    """
 
     @property
     def name(self) -> str:
