@@ -19,7 +19,7 @@ from okgin_env.env import OklahomaGinEnv
 from okgin_env.games import Games
 from okgin_env.histories import HandHistory, append
 from okgin_env.histories.hand import check_name
-from okgin_env.kernel.melds import deadwood, least_discard
+from okgin_env.kernel.melds import deadwood, least_free_discard
 from okgin_env.kernel.play import locked_mask
 from okgin_env.layout import N_CARDS, OVER, SHED
 from okgin_env.rules import Rules
@@ -112,7 +112,7 @@ class DeadwoodShaping(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             return 0.0
         hand = s["hands"][games.seat]
         if s["phase"] == SHED:
-            pips = least_discard(hand, locked_mask(s), np.zeros(N_CARDS, np.int16))
+            pips = least_free_discard(hand, locked_mask(s), np.zeros(N_CARDS, np.int16))
         else:
             pips = deadwood(hand)
         return -self._weight * int(pips)

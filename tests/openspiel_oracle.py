@@ -163,9 +163,7 @@ class RandomMover:
 
 def _lowers(hand_mask: int, card: int) -> bool:
     """Whether taking a card allows a discard that leaves less deadwood than there is now."""
-    table = np.zeros(N_CARDS, np.int16)
-    lock = np.uint64(1 << card)
-    least = melds.least_discard(np.uint64(hand_mask) | lock, lock, table)
+    least = melds.least_discard(np.uint64(hand_mask | 1 << card))
     return bool(least < melds.deadwood(np.uint64(hand_mask)))
 
 

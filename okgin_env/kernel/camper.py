@@ -17,6 +17,7 @@ from okgin_env.kernel.melds import (
     bit,
     deadwood,
     least_discard,
+    least_free_discard,
     melded,
 )
 from okgin_env.kernel.play import locked_mask, pile_mask, top_card
@@ -49,27 +50,26 @@ def unseen_mask(s, seat):
 
 
 @compiled
-def camper_takes(s, table):
+def camper_takes(s):
     """Takes the top card iff it is melded in the best arrangement and the deadwood drops."""
     hand = s.hands[s.seat]
     top = top_card(s)
     own = deadwood(hand)
     if deadwood(hand | bit(top)) >= own + PIPS[top]:
         return False
-    return least_discard(hand | bit(top), bit(top), table) < own
+    return least_discard(hand | bit(top)) < own
 
 
 @compiled
-def hope(hand_mask, unseen, table):
+def hope(hand_mask, unseen):
     """Mean of the `N_HOPES` smallest values, over the unseen cards, of the best deadwood after drawing one.
 
     Args:
         hand_mask: Ten cards.
         unseen: Mask of the cards that may be drawn.
-        table: (52,) int16 work space.
     """
     own = deadwood(hand_mask)
-    without_one = least_discard(hand_mask, ZERO, table)  # of nine cards
+    without_one = least_discard(hand_mask)  # of nine cards
     counts = np.zeros(128, np.int16)  # how many draws lead to each deadwood
     rest = unseen
     while rest != ZERO:
@@ -79,7 +79,7 @@ def hope(hand_mask, unseen, table):
         if melded(grown) & bit(card) == ZERO:
             best = min(own, without_one + PIPS[card])  # the card stays loose or goes again
         else:
-            best = min(own, least_discard(grown, bit(card), table))
+            best = min(own, least_discard(grown))
         counts[best] += 1
     total, n_left, n_used = 0, N_HOPES, 0
     for value in range(128):
@@ -169,7 +169,7 @@ def camper_sheds(s, early_knocks, table):
     """
     hand = s.hands[s.seat]
     free = hand & ~locked_mask(s)
-    best = least_discard(hand, locked_mask(s), table)
+    best = least_free_discard(hand, locked_mask(s), table)
     turn = np.int64(s.n_sheds[s.seat]) + 1
     if best == 0 or (early_knocks and turn <= EARLY_TURNS and best <= min(MOST_EARLY, s.limit)):
         rest = free
@@ -182,12 +182,11 @@ def camper_sheds(s, early_knocks, table):
     unseen = unseen_mask(s, s.seat)
     weight = HOPE_WEIGHT * HOPE_DECAY ** (turn - 1)
     chosen, lowest_score, n_equal = lowest(rest), np.inf, 0
-    work = np.empty(N_CARDS, np.int16)
     while rest != ZERO:
         card = lowest(rest)
         rest &= rest - ONE
         danger = _run_danger(card, gone, theirs) + _rank_danger(card, gone, theirs)
-        score = table[card] + weight * hope(hand ^ bit(card), unseen, work) + danger
+        score = table[card] + weight * hope(hand ^ bit(card), unseen) + danger
         if score < lowest_score:
             chosen, lowest_score, n_equal = card, score, 1
         elif score == lowest_score:
@@ -217,7 +216,7 @@ def _careful_danger(s, card, theirs, unseen):
 def careful_sheds(s, rules, table):
     """Discard or knock of `careful`: least deadwood, then least danger, then most pips."""
     hand = s.hands[s.seat]
-    best = least_discard(hand, locked_mask(s), table)
+    best = least_free_discard(hand, locked_mask(s), table)
     theirs, unseen = theirs_mask(s, s.seat), unseen_mask(s, s.seat)
     chosen, least_danger = -1, 0
     rest = hand & ~locked_mask(s)

@@ -69,7 +69,6 @@ def _cache_folder() -> str | None:
     return None
 
 
-_N_SPREAD = 52
 PLAIN = bool(_config.DISABLE_JIT)
 _CACHE = None if PLAIN else _cache_folder()
 _lock = threading.Lock()
@@ -106,15 +105,15 @@ def _plain_lowest(mask: Any) -> int:
     return (int(mask) & -int(mask)).bit_length() - 1
 
 
-def _word(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """The argument as a 64-bit word."""
-    return context.cast(builder, args[0], signature.args[0], types.uint64)
+def as_word(context: Any, builder: Any, signature: Any, args: Any, k: int = 0) -> Any:
+    """Argument k of an intrinsic as a 64-bit word."""
+    return context.cast(builder, args[k], signature.args[k], types.uint64)
 
 
 @intrinsic
 def _popcount(typingctx: Any, mask: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(_word(context, builder, signature, args))
+        return builder.ctpop(as_word(context, builder, signature, args))
 
     return types.int64(mask), build
 
@@ -123,35 +122,10 @@ def _popcount(typingctx: Any, mask: Any) -> Any:
 def _lowest(typingctx: Any, mask: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         not_zero = ir.Constant(ir.IntType(1), 1)
-        return builder.cttz(_word(context, builder, signature, args), not_zero)
+        return builder.cttz(as_word(context, builder, signature, args), not_zero)
 
     return types.int64(mask), build
 
 
-def _plain_spread(mask: Any, array: Any, at: int) -> None:
-    """Writes the 52 low bits of a mask as 52 bytes of 0 and 1, from index `at` of an int8 array."""
-    array[at : at + _N_SPREAD] = [int(mask) >> k & 1 for k in range(_N_SPREAD)]
-
-
-@intrinsic
-def _spread(typingctx: Any, mask: Any, array: Any, at: Any) -> Any:
-    """The same in a few vector instructions; as all compiled code it trusts the index."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        word = context.cast(builder, args[0], signature.args[0], types.uint64)
-        bits = builder.bitcast(word, ir.VectorType(ir.IntType(1), 64))
-        wide = builder.zext(bits, ir.VectorType(ir.IntType(8), 64))
-        index = ir.Constant(ir.VectorType(ir.IntType(32), _N_SPREAD), list(range(_N_SPREAD)))
-        row = builder.shuffle_vector(wide, ir.Constant(wide.type, ir.Undefined), index)
-        data = context.make_array(signature.args[1])(context, builder, args[1]).data
-        offset = context.cast(builder, args[2], signature.args[2], types.intp)
-        place = builder.bitcast(builder.gep(data, [offset]), row.type.as_pointer())
-        builder.store(row, place, align=1)
-        return context.get_dummy_value()
-
-    return types.void(mask, array, at), build
-
-
 popcount: Callable[[Any], int] = _plain_popcount if PLAIN else _popcount  # pyright: ignore
 lowest: Callable[[Any], int] = _plain_lowest if PLAIN else _lowest  # pyright: ignore
-spread: Callable[[Any, Any, int], None] = _plain_spread if PLAIN else _spread  # pyright: ignore

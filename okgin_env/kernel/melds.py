@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from okgin_env.kernel.jit import compiled, lowest, popcount
+from okgin_env.kernel.lanes import least, lower
 from okgin_env.layout import N_CARDS, N_RANKS, N_SUITS
 
 ZERO = np.uint64(0)
@@ -41,6 +42,23 @@ def _loose_table() -> np.ndarray:
 
 
 LOOSE = _loose_table()
+NOT_HELD = 127  # in tables of discards: more than any deadwood that a discard leaves
+
+
+def _relief_table() -> np.ndarray:
+    """(8192 * 13 + 3,) int8: of each one-suit mask in turn, by how much discarding each rank changes `LOOSE`.
+
+    `NOT_HELD` stands where the rank is not there, and in three entries after the end, for whoever reads by sixteens.
+    """
+    masks = np.arange(1 << N_RANKS)[:, None]
+    bits = 1 << np.arange(N_RANKS)
+    rows = LOOSE[masks & ~bits] - LOOSE[masks]
+    rows[masks & bits == 0] = NOT_HELD
+    return np.append(rows.ravel(), np.full(3, NOT_HELD, np.int8))
+
+
+_RELIEF = _relief_table()
+_BEST_RELIEF = _RELIEF[:-3].reshape(-1, N_RANKS).min(axis=1)  # (8192,) int8
 
 
 @compiled
@@ -131,16 +149,8 @@ def _lower_discards(rest_mask, table):
     """Lowers the entries of all cards that are in no set: what discarding each leaves, runs made."""
     total = _loose(rest_mask)
     for suit in range(N_SUITS):
-        own = np.int64((rest_mask >> np.uint64(N_RANKS * suit)) & _SUIT)
-        others = total - np.int64(LOOSE[own])
-        rest = np.uint64(own)
-        while rest != ZERO:
-            rank = lowest(rest)
-            rest &= rest - ONE
-            left = others + np.int64(LOOSE[own ^ (1 << rank)])
-            card = N_RANKS * suit + rank
-            if left < table[card]:
-                table[card] = left
+        own = (rest_mask >> np.uint64(N_RANKS * suit)) & _SUIT
+        lower(table, N_RANKS * suit, _RELIEF, own * np.uint64(N_RANKS), total)
 
 
 @compiled
@@ -152,12 +162,10 @@ def discard_table(hand_mask, table):
 
     Args:
         hand_mask: Up to eleven cards.
-        table: (52,) int16, pips; only the entries of held cards are written.
+        table: (52,) int16, pips; `NOT_HELD` or more for cards that are not held.
     """
-    rest = hand_mask
-    while rest != ZERO:
-        table[lowest(rest)] = 1000
-        rest &= rest - ONE
+    for card in range(N_CARDS):
+        table[card] = NOT_HELD
     ranks = triples(hand_mask)
     if ranks == ZERO:
         _lower_discards(hand_mask, table)
@@ -176,14 +184,40 @@ def discard_table(hand_mask, table):
 
 
 @compiled
-def least_discard(hand_mask, locked_mask, table):
-    """Least deadwood over the discards of a hand but the locked card; fills `table`."""
+def least_free_discard(hand_mask, locked_mask, table):
+    """Least deadwood over the discards of a hand but the locked card; fills `table` as `discard_table` does."""
     discard_table(hand_mask, table)
+    return least(table, hand_mask & ~locked_mask)
+
+
+@compiled
+def _least_loose_discard(rest_mask):
+    """Least deadwood after discarding one of some cards, when only runs are made."""
+    best = NOT_HELD
+    for suit in range(N_SUITS):
+        own = np.int64((rest_mask >> np.uint64(N_RANKS * suit)) & _SUIT)
+        best = min(best, np.int64(_BEST_RELIEF[own]))
+    return _loose(rest_mask) + best
+
+
+@compiled
+def least_discard(hand_mask):
+    """Least deadwood over the discards of a hand of up to eleven cards."""
+    ranks = triples(hand_mask)
+    if ranks == ZERO:
+        return _least_loose_discard(hand_mask)
+    a = _group(hand_mask, ranks)
+    ranks &= ranks - ONE
+    b = _group(hand_mask, ranks)
+    ranks &= ranks - ONE if ranks != ZERO else ZERO
+    c = _group(hand_mask, ranks)
     best = 1000
-    rest = hand_mask & ~locked_mask
-    while rest != ZERO:
-        best = min(best, np.int64(table[lowest(rest)]))
-        rest &= rest - ONE
+    for i in range(_n_options(a)):
+        without_a = hand_mask & ~_option(a, i)
+        for j in range(_n_options(b)):
+            without_b = without_a & ~_option(b, j)
+            for k in range(_n_options(c)):
+                best = min(best, _least_loose_discard(without_b & ~_option(c, k)))
     return best
 
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from okgin_env.kernel.jit import compiled, lowest, spread
-from okgin_env.kernel.melds import ONE, ZERO, bit, deadwood, least_discard, melded
-from okgin_env.kernel.play import STOCK_AT_VOID, locked_mask, pile_mask, stock_left, top_card
+from okgin_env.kernel.jit import compiled
+from okgin_env.kernel.lanes import at_most, least
+from okgin_env.kernel.melds import ZERO, bit, deadwood, least_discard, least_free_discard, melded
+from okgin_env.kernel.play import (
+    STOCK_AT_VOID,
+    locked_mask,
+    pile_mask,
+    plane,
+    stock_left,
+    top_card,
+)
 from okgin_env.layout import (
     DEADWOOD_STEPS,
     DRAW,
@@ -41,37 +49,24 @@ _N_DEADWOOD_STEPS = np.array([sum(d > step for step in DEADWOOD_STEPS) for d in 
 
 
 @compiled
-def _plane(cards_mask, observation, at):
-    """Writes a card set as the plane that starts at `at`."""
-    observation[at + N_CARDS - 1] = 0  # checked under NUMBA_BOUNDSCHECK, which `spread` is not
-    spread(cards_mask, observation, at)
-
-
-@compiled
 def _own_prospects(s, hand, observation, table):
     """What a good player sees at a glance in the own hand: derived, exact, from own cards only."""
-    _plane(melded(hand), observation, O_MELDED)
+    plane(melded(hand), observation, O_MELDED)
     if s.phase == SHED:
-        best = 1000
-        rest = hand & ~locked_mask(s)
-        while rest != ZERO:
-            best = min(best, table[lowest(rest)])
-            rest &= rest - ONE
-        rest = hand & ~locked_mask(s)
-        while rest != ZERO:
-            card = lowest(rest)
-            rest &= rest - ONE
-            if table[card] == best:
-                observation[O_BEST_DISCARDS + card] = 1
-        return np.int64(best)
+        free = hand & ~locked_mask(s)
+        best = least(table, free)
+        plane(free & at_most(table, best), observation, O_BEST_DISCARDS)
+        return best
     own = deadwood(hand)
     top = top_card(s)
     if (s.phase == OFFER or s.phase == DRAW) and top >= 0:
-        with_top = least_discard(hand | bit(top), bit(top), table)
+        with_top = least_discard(hand | bit(top))  # `own` at most: the top card may go again
         if melded(hand | bit(top)) & bit(top) != ZERO:
             observation[O_TOP_MELDS] = 1
         if with_top < own:
             observation[O_TOP_LOWERS] = 1
+        if own <= s.limit:  # then only another discard tells
+            with_top = least_free_discard(hand | bit(top), bit(top), table)
         if with_top <= s.limit:
             observation[O_TOP_KNOCKS] = 1
     return own
@@ -93,15 +88,15 @@ def observe(s, rules, seat, match, observation, table):
     observation[:] = 0
     n = rules.players
     hand = s.hands[seat]
-    _plane(hand, observation, O_HAND)
+    plane(hand, observation, O_HAND)
     top = top_card(s)
     if top >= 0:
         observation[O_TOP + top] = 1
-        _plane(pile_mask(s) ^ bit(top), observation, O_UNDER)
+        plane(pile_mask(s) ^ bit(top), observation, O_UNDER)
     if s.taken >= 0:
         observation[O_TAKEN + np.int64(s.taken)] = 1
-    _plane(s.discards[seat], observation, O_OWN_DISCARDS)
-    _plane(s.known[seat], observation, O_OWN_KNOWN)
+    plane(s.discards[seat], observation, O_OWN_DISCARDS)
+    plane(s.known[seat], observation, O_OWN_KNOWN)
     observation[O_LIMIT + np.int64(s.limit)] = 1
     if s.phase < OVER:
         observation[O_PHASE + np.int64(s.phase)] = 1
@@ -111,15 +106,15 @@ def observe(s, rules, seat, match, observation, table):
     if seat == s.seat:
         own = _own_prospects(s, hand, observation, table)
     else:
-        _plane(melded(hand), observation, O_MELDED)
+        plane(melded(hand), observation, O_MELDED)
         own = deadwood(hand)
     observation[O_DEADWOOD : O_DEADWOOD + _N_DEADWOOD_STEPS[own]] = 1
     at = O_OPPONENTS
     for k in range(1, n):
         p = (seat + k) % n
-        _plane(s.known[p], observation, at)
-        _plane(s.discards[p], observation, at + N_CARDS)
-        _plane(s.declined[p], observation, at + 2 * N_CARDS)
+        plane(s.known[p], observation, at)
+        plane(s.discards[p], observation, at + N_CARDS)
+        plane(s.declined[p], observation, at + 2 * N_CARDS)
         at += O_PER_OPPONENT
     if match:
         for k in range(n):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from okgin_env.kernel.jit import compiled, lowest
+from okgin_env.kernel.jit import compiled
+from okgin_env.kernel.lanes import at_most, spread
 from okgin_env.kernel.match import finish_hand
-from okgin_env.kernel.melds import ONE, PIPS, ZERO, bit, deadwood, discard_table
+from okgin_env.kernel.melds import PIPS, ZERO, bit, deadwood, discard_table
 from okgin_env.kernel.rng import deal_below
 from okgin_env.kernel.showdown import settle
 from okgin_env.layout import (
@@ -116,6 +117,13 @@ def may_big_gin(s, rules):
 
 
 @compiled
+def plane(cards_mask, array, at):
+    """Writes a card set as 52 int8 from index `at`."""
+    array[at + N_CARDS - 1] = 0  # checked under NUMBA_BOUNDSCHECK, which `spread` is not
+    spread(cards_mask, array, at)
+
+
+@compiled
 def legal(s, rules, mask, table):
     """Writes the legal actions of the seat to move.
 
@@ -134,13 +142,9 @@ def legal(s, rules, mask, table):
         mask[DRAW_TOP] = 1
     elif s.phase == SHED:
         discard_table(s.hands[s.seat], table)
-        rest = s.hands[s.seat] & ~locked_mask(s)
-        while rest != ZERO:
-            card = lowest(rest)
-            rest &= rest - ONE
-            mask[DISCARD + card] = 1
-            if table[card] <= s.limit:
-                mask[KNOCK + card] = 1
+        free = s.hands[s.seat] & ~locked_mask(s)
+        plane(free, mask, DISCARD)
+        plane(free & at_most(table, s.limit), mask, KNOCK)
         if may_big_gin(s, rules):
             mask[BIG_GIN] = 1
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from okgin_env.kernel.camper import camper_sheds, camper_takes, careful_sheds
 from okgin_env.kernel.jit import compiled, lowest, popcount
+from okgin_env.kernel.lanes import at_most, least
 from okgin_env.kernel.melds import (
     ONE,
     PIPS,
@@ -43,36 +44,6 @@ def _pick(s, cards_mask):
 
 
 @compiled
-def _knockable(s, free_mask, table):
-    """Mask of the discards that may be knocked with."""
-    found = ZERO
-    rest = free_mask
-    while rest != ZERO:
-        card = lowest(rest)
-        rest &= rest - ONE
-        if table[card] <= s.limit:
-            found |= bit(card)
-    return found
-
-
-@compiled
-def _least_discards(free_mask, table):
-    """Mask of the discards that leave the least deadwood."""
-    best = 1000
-    found = ZERO
-    rest = free_mask
-    while rest != ZERO:
-        card = lowest(rest)
-        rest &= rest - ONE
-        if table[card] < best:
-            best = table[card]
-            found = ZERO
-        if table[card] == best:
-            found |= bit(card)
-    return found
-
-
-@compiled
 def _random(s, rules, table):
     """Uniform over the legal actions."""
     refuse = PASS if s.phase == OFFER else DRAW_STOCK
@@ -80,7 +51,7 @@ def _random(s, rules, table):
         return DRAW_TOP if seat_below(s, s.seat, 2) == 0 else refuse
     discard_table(s.hands[s.seat], table)
     free = s.hands[s.seat] & ~locked_mask(s)
-    knocks = _knockable(s, free, table)
+    knocks = free & at_most(table, s.limit)
     n_free, n_knocks = popcount(free), popcount(knocks)
     n_big = 1 if may_big_gin(s, rules) else 0
     k = seat_below(s, s.seat, n_free + n_knocks + n_big)
@@ -93,7 +64,7 @@ def _random(s, rules, table):
 
 
 @compiled
-def _wants_top(s, policy, table):
+def _wants_top(s, policy):
     """Whether a scripted player takes the top card (or the offered upcard)."""
     hand = s.hands[s.seat]
     top = top_card(s)
@@ -102,8 +73,8 @@ def _wants_top(s, policy, table):
     if policy == SIMPLE:
         return melded(hand | bit(top)) & bit(top) != ZERO
     if policy == CAMPER or policy == HUNTER:
-        return camper_takes(s, table)
-    return least_discard(hand | bit(top), bit(top), table) < deadwood(hand)
+        return camper_takes(s)
+    return least_discard(hand | bit(top)) < deadwood(hand)
 
 
 @compiled
@@ -124,11 +95,11 @@ def _scripted_shed(s, policy, table):
     """Discard or knock of novice, simple and knocker."""
     discard_table(s.hands[s.seat], table)
     free = s.hands[s.seat] & ~locked_mask(s)
-    least = _least_discards(free, table)
-    if policy == NOVICE and table[lowest(least)] > 0:
-        knocks = _knockable(s, free, table)
-        return KNOCK + _pick(s, knocks) if knocks != ZERO else _pick(s, least)
-    card = _highest(least) if policy == KNOCKER else _pick(s, least)
+    fewest = free & at_most(table, least(table, free))
+    if policy == NOVICE and table[lowest(fewest)] > 0:
+        knocks = free & at_most(table, s.limit)
+        return KNOCK + _pick(s, knocks) if knocks != ZERO else _pick(s, fewest)
+    card = _highest(fewest) if policy == KNOCKER else _pick(s, fewest)
     return KNOCK + card if table[card] <= s.limit else card
 
 
@@ -152,6 +123,6 @@ def choose(s, rules, policy, table):
         if policy >= CAMPER:
             return camper_sheds(s, policy == CAMPER, table)
         return _scripted_shed(s, policy, table)
-    if _wants_top(s, policy, table):
+    if _wants_top(s, policy):
         return DRAW_TOP
     return PASS if s.phase == OFFER else DRAW_STOCK
