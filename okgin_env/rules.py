@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -130,6 +131,32 @@ class Rules:
                 target=None,
             )
         raise ValueError(f"rules: preset {name!r}; allowed: {', '.join(PRESETS)}")
+
+    @classmethod
+    def from_label(cls, label: str, players: int | None = None) -> Rules:
+        """Rules from their `label`: a preset's name and, in brackets, every field that differs.
+
+        Args:
+            label: Such as ``classic`` or ``classic(gin_bonus=20)``; spaces after the commas do not matter.
+            players: Seats of the preset; None: as the label says, or 2.
+
+        Raises:
+            ValueError: It is no such label, or a field has a value that is not allowed.
+        """
+        match = re.fullmatch(r"([a-z]+)(?:\((.*)\))?", label)
+        if match is None:
+            raise ValueError(f"rules {label[:80]!r}; allowed: such as 'classic(gin_bonus=20)'")
+        changed: dict[str, Any] = {}
+        fields = [field.name for field in dataclasses.fields(cls)]
+        for part in re.split(", ?", match[2]) if match[2] else []:
+            name, _, value = part.partition("=")
+            if name not in fields or name in changed:
+                raise ValueError(f"rules: {part!r}; allowed: each once: {', '.join(fields)}")
+            named = {"True": True, "False": False, "None": None}
+            number = re.fullmatch("-?[0-9]{1,9}", value)
+            changed[name] = int(value) if number else named.get(value, value)
+        preset = cls.preset(match[1], changed.get("players", players))
+        return dataclasses.replace(preset, **changed)
 
     @property
     def label(self) -> str:

@@ -6,26 +6,23 @@ so falls on both players, and a difference between them shows with far fewer han
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import lru_cache
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env.asking import answer, ask
+from okgin_env.arena.contained import Contained
+from okgin_env.arena.outcome import KNOCK_DEADWOOD, KNOCK_LIMITS, KNOCK_TURNS, Results
+from okgin_env.asking import ask, view_of
 from okgin_env.games import unused
+from okgin_env.histories.hand import HandHistory
 from okgin_env.kernel import batch
+from okgin_env.kernel.census import count_knocks
 from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import (
-    ILLEGAL,
-    MAX_PLAYERS,
-    OVER,
-    REWARD_POINTS,
-    UNDERCUT,
-)
-from okgin_env.players.base import Player, kernel_policy
+from okgin_env.layout import ILLEGAL, MAX_PLAYERS, OVER, REWARD_POINTS, UNDERCUT
+from okgin_env.players.base import FAULTS, Player, kernel_policy, plays_one_by_one
 from okgin_env.rules import Rules
 
 CHUNK = 2048  # deals played at once
@@ -33,30 +30,18 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class Results:
-    """What came of D deals with R seat rotations each (R = seats).
+class Played:
+    """Some deals of two players: their results and what is kept of the hands themselves (see `outcome.Pair`)."""
 
-    Attributes:
-        a: Player a's name.
-        b: Player b's name.
-        points: (D, R) a's points minus the mean of the others'.
-        winner: (D, R) int8: 0: a won, 1: b won, -1: nobody. Of the hand, or of the match.
-        ending: (D, R) int8 index into `layout.ENDINGS`; in a match, of its last hand.
-        ended_by: (D, R) int8: 0 or 1, the player who knocked, undercut or played illegally; -1: nobody.
-        turns: (D, R) discards of all seats; in a match, of its last hand.
-        hands: (D, R) hands played: 1, or those of the match.
-        ms_per_decision: Player's name to milliseconds a decision, asked in batches.
-    """
+    results: Results
+    knocks: NDArray[np.int64]
+    shown: tuple[HandHistory, ...] = ()
 
-    a: str
-    b: str
-    points: NDArray[np.float64]
-    winner: NDArray[np.int8]
-    ending: NDArray[np.int8]
-    ended_by: NDArray[np.int8]
-    turns: NDArray[np.int64]
-    hands: NDArray[np.int64]
-    ms_per_decision: dict[str, float] = field(default_factory=dict)
+
+def deal_streams(seed: int, first: int, n_deals: int) -> NDArray[np.uint64]:
+    """(n_deals,) the random streams of deals `first`, `first + 1`, … of a seed, however many are asked for."""
+    words = np.random.SeedSequence(seed).generate_state(first + n_deals, np.uint64)
+    return words[first:].astype(np.uint64)
 
 
 def play(
@@ -85,126 +70,213 @@ def play(
     """
     if n_deals < 1:
         raise ValueError(f"deals={n_deals!r}; allowed: 1 or more")
+    parts = []
+    for first in range(0, n_deals, CHUNK):
+        n = min(CHUNK, n_deals - first)
+        parts.append(play_deals(a, b, rules, seed, first, n, matches=matches).results)
+        if progress is not None:
+            progress(n)
+    return joined(parts)
+
+
+def joined(parts: list[Results]) -> Results:
+    """Results of several runs of deals as those of one."""
+    rows = ("points", "winner", "ending", "ended_by", "turns", "hands", "faults")
+    stacked = {name: np.concatenate([getattr(part, name) for part in parts]) for name in rows}
+    summed = {name: sum(getattr(part, name) for part in parts) for name in ("seconds", "decisions")}
+    return Results(parts[0].a, parts[0].b, **stacked, **summed)
+
+
+def play_deals(
+    a: Player,
+    b: Player,
+    rules: Rules,
+    seed: int,
+    first: int,
+    n_deals: int,
+    *,
+    matches: bool = False,
+) -> Played:
+    """Plays a run of the paired deals of a seed; the same deals come out the same in any other run.
+
+    Args:
+        a: A player.
+        b: Another, or the same.
+        rules: The rules of the table.
+        seed: Seed of everything.
+        first: The first deal.
+        n_deals: How many.
+        matches: Whether to play each deal on to the end of a match.
+
+    Raises:
+        ValueError: Matches under rules without a target.
+    """
     if matches and rules.target is None:
         raise ValueError("matches; allowed: rules with a target (this has target=None)")
-    streams = np.random.SeedSequence(seed).generate_state(n_deals, np.uint64).astype(np.uint64)
-    clock = _Clock()
-    parts = []
-    for start in range(0, n_deals, CHUNK):
-        part = streams[start : start + CHUNK]
-        parts.append(
-            _play_chunk((a, b), rules, part, batch.MATCH if matches else batch.HAND, clock)
-        )
-        if progress is not None:
-            progress(len(part))
-    points, winner, ending, ended_by, turns, hands = (
-        np.concatenate(x) for x in zip(*parts, strict=True)
-    )
-    speeds = {p.name: clock.ms(p) if clock.knows(p) else _scripted_ms(p, rules) for p in (a, b)}
-    return Results(a.name, b.name, points, winner, ending, ended_by, turns, hands, speeds)
+    table = _Table((a, b), rules, deal_streams(seed, first, n_deals), matches)
+    try:
+        table.play()
+    finally:
+        table.close()
+    return table.played()
 
 
-class _Clock:
-    """Time that outside players take for their decisions."""
+class _Table:
+    """All games of some deals: game g is deal g // R with player a in seat g % R (R = seats)."""
 
-    def __init__(self) -> None:
-        self._spent: dict[int, tuple[float, int]] = {}
+    def __init__(
+        self, pair: tuple[Player, Player], rules: Rules, streams: NDArray[np.uint64], matches: bool
+    ) -> None:
+        self.pair, self.rules = pair, rules
+        n_seats = rules.players
+        n_games = len(streams) * n_seats
+        self.episode = batch.MATCH if matches else batch.HAND
+        self.games = np.arange(n_games)
+        self.seat_of_a = self.games % n_seats
+        self.who = np.ones((n_games, MAX_PLAYERS), np.int8)  # which player sits where
+        self.who[self.games, self.seat_of_a] = 0
+        self.policies = np.array([kernel_policy(p) for p in pair], np.int8)[self.who]
+        self.one_by_one = any(plays_one_by_one(p) for p in pair)
+        self.pause = matches and self.one_by_one  # to tell them how each hand ended
+        self.faults = np.zeros((n_games, 2, len(FAULTS)), np.int64)
+        self.states, self.finals = new_states(n_games), new_states(n_games)
+        self.record = as_records(rules.to_record())
+        self.nobody = np.full(n_games, batch.NOBODY)
+        self.seated = self._seat(n_seats)
+        batch.seed_games(self.states, self.games, np.repeat(streams, n_seats))
+        batch.begin_games(self.states, self.games, self.record)
 
-    def add(self, player: Player, seconds: float, n_decisions: int) -> None:
-        total, n = self._spent.get(id(player), (0.0, 0))
-        self._spent[id(player)] = (total + seconds, n + n_decisions)
+    def _seat(self, n_seats: int) -> list[list[Contained]]:
+        """For a and b: one player a seat if it wants its hands in order (then it tells a hand by what it saw of it)."""
+        seated = []
+        for k, player in enumerate(self.pair):
+            alone = plays_one_by_one(player)
+            group = []
+            for place in range(n_seats - 1 if k and alone else 1):
+                used = place > 0 or (k > 0 and player is self.pair[0])
+                group.append(Contained(copy.deepcopy(player) if used and alone else player))
+            seated.append(group)
+        return seated
 
-    def knows(self, player: Player) -> bool:
-        return id(player) in self._spent
+    def _player(self, game: int, seat: int) -> Contained:
+        """The player in a seat of a game."""
+        k = int(self.who[game, seat])
+        place = (seat - int(self.seat_of_a[game])) % self.rules.players  # of b's: 1, 2, …
+        group = self.seated[k]
+        return group[place - 1 if k and len(group) > 1 else 0]
 
-    def ms(self, player: Player) -> float:
-        total, n = self._spent[id(player)]
-        return 1000.0 * total / n
+    def play(self) -> None:
+        """Plays every game to its end."""
+        if not self.one_by_one:
+            self._play(self.games)
+            return
+        for g in self.games:
+            self._play(self.games[g : g + 1])
 
+    def _play(self, waiting: NDArray[np.int64]) -> None:
+        actions = np.full(len(self.games), batch.NO_ACTION)
+        nothing = unused(self.rules.players, self.episode == batch.MATCH)
+        while len(waiting):
+            batch.step_games(
+                self.states, self.finals, waiting, self.record, self.policies, self.nobody, actions, self.episode,
+                REWARD_POINTS, True, False, self.pause, *nothing,
+            )  # fmt: skip
+            actions[waiting] = batch.NO_ACTION
+            waiting = self._going_on(waiting)
+            asked = waiting[self.states["phase"][waiting] != OVER]
+            movers = self.who[asked, self.states["seat"][asked]]
+            for k in range(2):
+                if len(games := asked[movers == k]):
+                    actions[games] = self._ask(k, games)
 
-@lru_cache
-def _scripted_ms(player: Player, rules: Rules) -> float:
-    """Milliseconds a decision of a compiled player, on a batch of opening decisions."""
-    n = 4096
-    states = new_states(n)
-    games = np.arange(n)
-    record = as_records(rules.to_record())
-    batch.seed_games(states, games, np.arange(n, dtype=np.uint64))
-    batch.begin_games(states, games, record)
-    decisions = ask(states, games, rules, record, states["seat"].astype(np.int64), batch.HAND)
-    player.act(decisions)  # compiled before it is timed
-    start = time.perf_counter()
-    player.act(decisions)
-    return 1000.0 * (time.perf_counter() - start) / n
+    def _going_on(self, waiting: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The games that go on; players that play one by one are told of each hand that has ended."""
+        over = self.states["phase"][waiting] == OVER
+        if not self.one_by_one or not over.any():
+            return waiting[~over]
+        game = int(waiting[0])
+        self._tell(game)
+        goes_on = np.zeros(1, np.bool_)
+        batch.paused_games(self.states, waiting, self.nobody, self.episode, goes_on)
+        if not goes_on[0]:
+            return waiting[:0]
+        batch.next_games(self.states, waiting, self.record)
+        return waiting
 
+    def _tell(self, game: int) -> None:
+        for seat in range(self.rules.players):
+            view = view_of(self.states[game : game + 1], self.rules, self.record, seat, reveal=True)
+            self._player(game, seat).hand_over(view)
 
-def _play_chunk(
-    pair: tuple[Player, Player],
-    rules: Rules,
-    streams: NDArray[np.uint64],
-    episode: int,
-    clock: _Clock,
-) -> tuple[NDArray, ...]:
-    """Plays some deals from every seat; rows are deals, columns rotations."""
-    n_deals, n_seats = len(streams), rules.players
-    n_games = n_deals * n_seats
-    games = np.arange(n_games)
-    seat_of_a = games % n_seats
-    who = np.ones((n_games, MAX_PLAYERS), np.int8)  # which player sits where
-    who[games, seat_of_a] = 0
-    policies = np.array([kernel_policy(player) for player in pair], np.int8)[who]
-    states, finals = new_states(n_games), new_states(n_games)
-    record = as_records(rules.to_record())
-    batch.seed_games(states, games, np.repeat(streams, n_seats))
-    batch.begin_games(states, games, record)
-    nothing = unused(n_seats, episode == batch.MATCH)
-    actions = np.full(n_games, batch.NO_ACTION)
-    nobody = np.full(n_games, batch.NOBODY)
-    waiting = games
-    while len(waiting):
-        batch.step_games(
-            states, finals, waiting, record, policies, nobody, actions, episode, REWARD_POINTS, True, False, False, *nothing
-        )  # fmt: skip
-        waiting = waiting[states["phase"][waiting] != OVER]
-        movers = who[waiting, states["seat"][waiting]]
-        for k, player in enumerate(pair):
-            asked = waiting[movers == k]
-            if len(asked):
-                seats = states["seat"][asked].astype(np.int64)
-                decisions = ask(states, asked, rules, record, seats, episode)
-                start = time.perf_counter()
-                actions[asked] = answer(player, decisions)
-                clock.add(player, time.perf_counter() - start, len(asked))
-    return tuple(x.reshape(n_deals, n_seats) for x in _read(states, rules, who, seat_of_a, episode))
+    def _ask(self, k: int, games: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Actions of player a (0) or b (1) in games in which it is to move."""
+        seats = self.states["seat"][games].astype(np.int64)
+        decisions = ask(self.states, games, self.rules, self.record, seats, self.episode)
+        asked = self._player(int(games[0]), int(seats[0])) if self.one_by_one else self.seated[k][0]
+        actions, faults = asked.answer(decisions)
+        wrong = faults >= 0
+        np.add.at(self.faults, (games[wrong], k, faults[wrong]), 1)
+        return actions
 
+    def close(self) -> None:
+        """Lets all players go."""
+        for player in self._everybody():
+            player.close()
 
-def _read(
-    states: NDArray[np.void],
-    rules: Rules,
-    who: NDArray[np.int8],
-    seat_of_a: NDArray[np.int64],
-    episode: int,
-) -> tuple[NDArray, ...]:
-    """Results of games that are over, one entry a game, in the order of `Results`."""
-    games = np.arange(len(states))
-    points = states["scores" if episode == batch.MATCH else "points"][:, : rules.players]
-    own = points[games, seat_of_a].astype(np.float64)
-    difference = own - (points.sum(axis=1) - own) / (rules.players - 1)
-    winner = states["match_winner" if episode == batch.MATCH else "hand_winner"]
-    ending = states["ending"].copy()
-    by = states["knocker"].copy()
-    by = np.where(ending == UNDERCUT, states["hand_winner"], by)  # an undercut is the opponent's
-    by = np.where(ending == ILLEGAL, states["seat"], by)
-    return (
-        difference,
-        _player_in(who, winner),
-        ending,
-        _player_in(who, by),
-        states["n_turns"].astype(np.int64),
-        states["n_hands"].astype(np.int64),
-    )
+    def _everybody(self) -> Iterator[Contained]:
+        for group in self.seated:
+            yield from group
 
+    def played(self) -> Played:
+        """The results, once all games are over."""
+        n_deals = len(self.games) // self.rules.players
+        rows = {
+            name: row.reshape(n_deals, self.rules.players, *row.shape[1:])
+            for name, row in self._rows().items()
+        }
+        spent = {
+            "seconds": np.array([sum(p.seconds for p in group) for group in self.seated]),
+            "decisions": np.array([sum(p.decisions for p in group) for group in self.seated]),
+        }
+        results = Results(self.pair[0].name, self.pair[1].name, **rows, **spent)
+        knocks = np.zeros((2, 2, KNOCK_LIMITS, KNOCK_TURNS, KNOCK_DEADWOOD), np.int64)
+        if self.episode == batch.MATCH:
+            return Played(results, knocks)
+        count_knocks(self.states, self.record, self.who, new_states(1)[0], knocks)
+        return Played(results, knocks, self._shown(results))
 
-def _player_in(who: NDArray[np.int8], seats: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Which player (0 or 1) sits in a seat of each game; -1 for no seat."""
-    return np.where(seats < 0, -1, who[np.arange(len(seats)), seats]).astype(np.int8)
+    def _rows(self) -> dict[str, NDArray]:
+        """Results one entry a game, by the names of `Results`."""
+        states, match = self.states, self.episode == batch.MATCH
+        points = states["scores" if match else "points"][:, : self.rules.players]
+        own = points[self.games, self.seat_of_a].astype(np.float64)
+        ending = states["ending"].copy()
+        by = np.where(
+            ending == UNDERCUT, states["hand_winner"], states["knocker"]
+        )  # an undercut is the opponent's
+        by = np.where(ending == ILLEGAL, states["seat"], by)
+        return {
+            "points": own - (points.sum(axis=1) - own) / (self.rules.players - 1),
+            "winner": self._player_in(states["match_winner" if match else "hand_winner"]),
+            "ending": ending,
+            "ended_by": self._player_in(by),
+            "turns": states["n_turns"].astype(np.int64),
+            "hands": states["n_hands"].astype(np.int64),
+            "faults": self.faults,
+        }
+
+    def _player_in(self, seats: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Which player (0 or 1) sits in a seat of each game; -1 for no seat."""
+        return np.where(seats < 0, -1, self.who[self.games, seats]).astype(np.int8)
+
+    def _shown(self, results: Results) -> tuple[HandHistory, ...]:
+        """Of every ending by either player the hand with the greatest swing, of equals the first."""
+        swing = np.abs(results.points.ravel())
+        found: dict[tuple[int, int], int] = {}
+        for g in np.argsort(-swing, kind="stable").tolist():
+            found.setdefault((int(results.ending.flat[g]), int(results.ended_by.flat[g])), g)
+        return tuple(self._history(g) for g in sorted(found.values()))
+
+    def _history(self, game: int) -> HandHistory:
+        names = [self.pair[k].name for k in self.who[game, : self.rules.players]]
+        return HandHistory.from_record(self.states[game : game + 1].copy(), self.rules, names)

@@ -1,101 +1,72 @@
-"""Results as a table that can be pasted and as JSON."""
+"""Results as a table that can be pasted, as text and as JSON."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from okgin_env.arena.match import Results
-from okgin_env.arena.statistics import bradley_terry, clustered_mean
 from okgin_env.files import write_text
-from okgin_env.layout import ENDINGS
 
-SHARES = ("knock", "gin", "undercut", "void")
-
-
-@dataclass(frozen=True)
-class Pair:
-    """What two players did to each other: single hands, and matches if the rules have them."""
-
-    hands: Results
-    matches: Results | None
-
-    def summary(self) -> dict[str, Any]:
-        """The pair's entry in the JSON file (points are a's minus b's)."""
-        hands = self.hands
-        points, low, high = clustered_mean(hands.points)
-        decided = (hands.winner >= 0).astype(np.float64)
-        entry: dict[str, Any] = {
-            "a": hands.a,
-            "b": hands.b,
-            "hands": hands.points.size,
-            "points_per_hand": points,
-            "ci95": [low, high],
-            "hand_win_rate": clustered_mean((hands.winner == 0).astype(np.float64), decided)[0],
-            "matches": 0,
-            "match_win_rate": float("nan"),
-            "match_ci95": [float("nan"), float("nan")],
-            **{name: self._share(name) for name in SHARES},
-            "turns_per_hand": float(hands.turns.mean()),
-            "illegal": int((hands.ending == ENDINGS.index("illegal")).sum()),
-            "by_a": self._by(0),
-            "by_b": self._by(1),
-            "ms_per_decision": hands.ms_per_decision,
-        }
-        if self.matches is not None:
-            won = (self.matches.winner == 0).astype(np.float64)
-            won[self.matches.winner < 0] = 0.5  # undecided after layout.MAX_MATCH_HANDS
-            rate, low, high = clustered_mean(won)
-            entry |= {"matches": won.size, "match_win_rate": rate, "match_ci95": [low, high]}
-            entry["illegal"] += int((self.matches.ending == ENDINGS.index("illegal")).sum())
-        return entry
-
-    def _share(self, name: str) -> float:
-        """Share of the hands that ended so; gin includes big gin."""
-        found = self.hands.ending == ENDINGS.index(name)
-        if name == "gin":
-            found = found | (self.hands.ending == ENDINGS.index("big_gin"))
-        return float(found.mean())
-
-    def _by(self, player: int) -> dict[str, float]:
-        """Shares of the hands that one player ended, by ending."""
-        own = self.hands.ended_by == player
-        return {
-            name: float((own & (self.hands.ending == ENDINGS.index(name))).mean())
-            for name in ("knock", "gin", "big_gin", "undercut", "illegal")
-        }
+_HEAD = (
+    "| player | against | hands | points a hand (95 %) | hands won | matches won (95 %) "
+    "| knock / gin / undercut by player | by opponent | void | turns | illegal | ms a move |"
+)
+_RULE = "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
 
 
-def ratings(pairs: Sequence[Pair], anchor: str = "simple") -> list[dict[str, Any]]:
-    """Bradley-Terry ratings on the Elo scale from matches (or hands), `anchor` (if it played) at 0."""
-    names = sorted({name for pair in pairs for name in (pair.hands.a, pair.hands.b)})
-    wins = np.zeros((len(names), len(names)), np.int64)
-    for pair in pairs:
-        played = pair.matches or pair.hands
-        i, j = names.index(pair.hands.a), names.index(pair.hands.b)
-        if i != j:
-            wins[i, j] += (played.winner == 0).sum()
-            wins[j, i] += (played.winner == 1).sum()
-    elo = bradley_terry(wins)
-    elo -= elo[names.index(anchor)] if anchor in names else 0.0
-    rated = [{"player": name, "elo": float(value)} for name, value in zip(names, elo, strict=True)]
-    return sorted(rated, key=lambda entry: -entry["elo"])
+def as_text(content: dict[str, Any]) -> str:
+    """The table, with what it was made from above it, and ratings and checks below it."""
+    lines = [f"rules {content['rules']}, seed {content['seed']}", "", table(content["pairs"])]
+    if len(content["ratings"]) > 2:
+        rated = (
+            f"{r['player']} {r['elo']:+.0f} ({r['low']:+.0f} to {r['high']:+.0f})"
+            for r in content["ratings"]
+        )
+        lines += ["", f"ratings (Elo scale, simple = 0): {', '.join(rated)}"]
+    even = [
+        f"{s['a']} and {s['b']} ({_p(s['p_holm'])})" for s in content["pairs"] if s["p_holm"] > 0.05
+    ]
+    if even:
+        lines += ["", f"not to be told apart by points (p, Holm): {', '.join(even)}"]
+    if content.get("nash"):
+        shares = content["nash"]["weights"].items()
+        mix = ", ".join(
+            f"{name} {100 * w:.0f} %"
+            for name, w in sorted(shares, key=lambda s: -s[1])
+            if w >= 0.005
+        )
+        lines += [
+            "",
+            f"Nash average: {mix}; cyclicity {content['nash']['cyclicity']:.2f} (0: a ladder)",
+        ]
+    for check in content.get("checks", ()):
+        said = "as it should be" if check["ok"] else "NOT nothing: look at this"
+        lines.append(
+            f"\ncheck: {check['name']}: {check['value']:+.2f} ({check['low']:+.2f} to {check['high']:+.2f}), {said}"
+        )
+    for name, kinds in faults(content["pairs"]).items():
+        told = ", ".join(f"{kind} {n:,}" for kind, n in kinds.items())
+        lines += ["", f"hands that {name} forfeited: {told}"]
+    return "\n".join(lines)
+
+
+def faults(summaries: Sequence[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    """Forfeited hands by player and kind, over all pairs; only what happened."""
+    found: dict[str, dict[str, int]] = {}
+    for entry in summaries:
+        for name, kinds in entry["faults"].items():
+            for kind, n in kinds.items():
+                counts = found.setdefault(name, {})
+                counts[kind] = counts.get(kind, 0) + n
+    return found
 
 
 def table(summaries: Sequence[dict[str, Any]]) -> str:
     """The pairs as a Markdown table."""
-    head = (
-        "| player | against | hands | points a hand (95 %) | hands won | matches won (95 %) "
-        "| knock / gin / undercut by player | by opponent | void | turns | illegal | ms a move |"
-    )
-    lines = [head, "|" + "---|" * 12]
-    lines[1] = "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    lines = [_HEAD, _RULE]
     for s in summaries:
         low, high = s["ci95"]
         match = "-"
@@ -110,6 +81,10 @@ def table(summaries: Sequence[dict[str, Any]]) -> str:
             f"| {s['ms_per_decision'][s['a']]:.4f} |"
         )
     return "\n".join(lines)
+
+
+def _p(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.01 else f"{value:.0e}"
 
 
 def _pc(share: float) -> str:

@@ -1,13 +1,16 @@
-"""Intervals clustered by deal, and ratings: scipy's and choix's formulas on the arena's arrays."""
+"""Intervals clustered by deal, tests, ratings: scipy's, statsmodels' and choix's formulas on the arena's arrays."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import choix
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 ELO_PER_NAT = 400 / np.log(10)
+PRIOR = 0.01  # keeps ratings finite where somebody never lost
 
 
 def clustered_mean(
@@ -37,7 +40,28 @@ def clustered_mean(
     return mean, mean + float(low), mean + float(high)
 
 
-def bradley_terry(wins: NDArray[np.int64]) -> NDArray[np.float64]:
+def sign_test(values: NDArray[np.floating]) -> float:
+    """How likely deals split at least so unevenly between two equal players (two-sided p-value).
+
+    Args:
+        values: (D, R) points, one row a deal. A deal counts for whoever has more points in it over all rotations;
+            deals that are even do not count.
+    """
+    sums = values.sum(axis=1)
+    won, lost = int((sums > 0).sum()), int((sums < 0).sum())
+    return float(stats.binomtest(won, won + lost).pvalue) if won + lost else 1.0
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values corrected for that there are several (Holm's method)."""
+    from statsmodels.stats.multitest import multipletests  # takes a second to import
+
+    if not len(p_values):
+        return []
+    return [float(p) for p in multipletests(p_values, method="holm")[1]]
+
+
+def bradley_terry(wins: NDArray[np.integer | np.floating]) -> NDArray[np.float64]:
     """Ratings on the Elo scale from a table of wins, with mean zero.
 
     Args:
@@ -46,9 +70,84 @@ def bradley_terry(wins: NDArray[np.int64]) -> NDArray[np.float64]:
     Returns:
         (P,) ratings. A slight prior keeps them finite where somebody never lost.
     """
-    games = [(i, j) for i, j in zip(*np.nonzero(wins), strict=True)]
-    data = [(i, j) for i, j in games for _ in range(int(wins[i, j]))]
-    if not data:
+    if not wins.any():
         return np.zeros(len(wins))
-    params = choix.ilsr_pairwise(len(wins), data, alpha=0.01)
+    params = choix.ilsr_pairwise_dense(wins.astype(np.float64), alpha=PRIOR)
     return (params - params.mean()) * ELO_PER_NAT
+
+
+def resampled_wins(
+    winners: Sequence[tuple[int, int, NDArray[np.int8]]], n_players: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """(P, P) wins of one bootstrap sample, drawn with whole deals.
+
+    Args:
+        winners: For each pair the players' indices and its (D, R) `Results.winner`.
+        n_players: P.
+        rng: Random generator.
+    """
+    wins = np.zeros((n_players, n_players), np.int64)
+    for i, j, winner in winners:
+        won, lost = (winner == 0).sum(axis=1), (winner == 1).sum(axis=1)
+        kinds, counts = np.unique(np.stack([won, lost], axis=1), axis=0, return_counts=True)
+        drawn = rng.multinomial(len(winner), counts / len(winner))  # as resampling deals, but short
+        wins[i, j] += int((kinds[:, 0] * drawn).sum())
+        wins[j, i] += int((kinds[:, 1] * drawn).sum())
+    return wins
+
+
+def log_odds(wins: NDArray[np.integer | np.floating]) -> NDArray[np.float64]:
+    """(P, P) antisymmetric log odds of the row's player beating the column's; half a win is added to each side."""
+    return np.log((wins + 0.5) / (wins.T + 0.5))
+
+
+def nash_average(payoff: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(P,) the evaluation game's equilibrium of greatest entropy (Balduzzi et al. 2018, Re-evaluating evaluation).
+
+    Args:
+        payoff: (P, P) antisymmetric, such as `log_odds`: what the row's player wins from the column's.
+
+    Returns:
+        Weights that sum to 1: a mix of players that none beats; copies of a player share its weight.
+    """
+    n = len(payoff)
+    simplex = optimize.LinearConstraint(np.ones((1, n)), 1, 1)
+    unbeaten = optimize.LinearConstraint(payoff, ub=0)  # no row gains against the mix
+    start = optimize.linprog(np.zeros(n), payoff, np.zeros(n), np.ones((1, n)), [1]).x
+
+    def negative_entropy(mix: NDArray[np.float64]) -> float:
+        return float((mix * np.log(np.maximum(mix, 1e-12))).sum())
+
+    def gradient(mix: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.log(np.maximum(mix, 1e-12)) + 1
+
+    found = optimize.minimize(
+        negative_entropy, start, jac=gradient, bounds=[(0, 1)] * n, method="SLSQP", constraints=[simplex, unbeaten]
+    )  # fmt: skip
+    mix = np.clip(found.x if found.success else start, 0, None)
+    return mix / mix.sum()
+
+
+def cyclicity(payoff: NDArray[np.float64]) -> float:
+    """How much of who beats whom no rating can say: 0 for a ladder, 1 for rock, paper, scissors.
+
+    Args:
+        payoff: (P, P) antisymmetric. Its best transitive part is the difference of row means; this is the norm of the
+            rest over the norm of the whole.
+    """
+    means = payoff.mean(axis=1)
+    rest = payoff - (means[:, None] - means[None, :])
+    whole = np.linalg.norm(payoff)
+    return float(np.linalg.norm(rest) / whole) if whole > 0 else 0.0
+
+
+def no_difference(values: NDArray[np.floating]) -> float:
+    """How likely means at least so far from zero are between equal players (t-test over deals, two-sided p-value).
+
+    Args:
+        values: (D, R) points, one row a deal.
+    """
+    means = values.mean(axis=1)
+    if len(means) < 2 or np.ptp(means) == 0:
+        return 1.0 if len(means) < 2 or means[0] == 0 else 0.0
+    return float(stats.ttest_1samp(means, 0.0).pvalue)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from okgin_env import cards
 from okgin_env.histories.hand import HandHistory, check_name
@@ -94,7 +92,7 @@ def parse(text: str, line: int = 1) -> HandHistory:
     lines.exactly(TITLE)
     label = lines.value("rules", allowed="a preset's name, and what differs in brackets")
     with lines.here():
-        rules = _rules(label)
+        rules = Rules.from_label(label)
     n = rules.players
     seed = lines.maybe("seed", "[0-9]{1,39}")
     played = lines.row("played", 1)[0]
@@ -168,21 +166,3 @@ def _actions(lines: _Lines, n_players: int) -> tuple[tuple[int, int], ...]:
             raise lines.refuse(match[0], allowed)
         actions.append((seat, ACTIONS[words]))
     return tuple(actions)
-
-
-def _rules(label: str) -> Rules:
-    """Rules from `Rules.label`: a preset's name and, in brackets, every field that differs."""
-    match = re.fullmatch(r"([a-z]+)(?:\((.*)\))?", label)
-    if match is None:
-        raise ValueError(f"rules {label[:80]!r}; allowed: such as 'classic(gin_bonus=20)'")
-    changed: dict[str, Any] = {}
-    fields = [field.name for field in dataclasses.fields(Rules)]
-    for part in match[2].split(", ") if match[2] else []:
-        name, _, value = part.partition("=")
-        if name not in fields or name in changed:
-            raise ValueError(f"rules: {part!r}; allowed: each once: {', '.join(fields)}")
-        named = {"True": True, "False": False, "None": None}
-        number = re.fullmatch("-?[0-9]{1,9}", value)
-        changed[name] = int(value) if number else named.get(value, value)
-    preset = Rules.preset(match[1], changed.get("players"))
-    return dataclasses.replace(preset, **changed)

@@ -42,6 +42,17 @@ class Decisions:
     def __len__(self) -> int:
         return len(self.seats)
 
+    def __getitem__(self, chosen: slice) -> Decisions:
+        """Some of the decisions."""
+        return Decisions(
+            self.rules,
+            self.records[chosen],
+            self.seats[chosen],
+            self.observations[chosen],
+            self.masks[chosen],
+            self.words[chosen],
+        )
+
     def view(self, k: int) -> SeatView:
         """The k-th decision as a readable view."""
         return SeatView(self.records[k : k + 1], self.rules, int(self.seats[k]))

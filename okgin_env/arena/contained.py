@@ -1,0 +1,90 @@
+"""Players are asked so that none can take the tournament with it: what goes wrong is that player's forfeit."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okgin_env.layout import N_ACTIONS
+from okgin_env.players.base import FAULTS, Decisions, Player, fault_action
+from okgin_env.view import SeatView
+
+_log = logging.getLogger("okgin_env.arena")
+_ILLEGAL = FAULTS.index("illegal")
+
+
+class Contained:
+    """A player at the arena's table.
+
+    Attributes:
+        player: The player.
+        seconds: How long it has thought.
+        decisions: About how many decisions.
+    """
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+        self.seconds = 0.0
+        self.decisions = 0
+        self._said: set[str] = set()
+
+    def answer(self, decisions: Decisions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Asks for M decisions.
+
+        Returns:
+            (M,) action ids, with any number outside 0 to 107 for a forfeit, and (M,) indices into `FAULTS`, -1 where
+            the move is legal.
+        """
+        start = time.perf_counter()
+        actions = self._asked(decisions)
+        self.seconds += time.perf_counter() - start
+        self.decisions += len(decisions)
+        inside = (actions >= 0) & (actions < N_ACTIONS)
+        at = np.where(inside, actions, 0)
+        legal = inside & (decisions.masks[np.arange(len(actions)), at] != 0)
+        kind = actions - N_ACTIONS
+        known = (kind >= 0) & (kind < len(FAULTS))
+        faults = np.where(legal, -1, np.where(known, kind, _ILLEGAL))
+        return np.where(legal, actions, N_ACTIONS), faults
+
+    def _asked(self, decisions: Decisions) -> NDArray[np.int64]:
+        """What the player answers; if it fails for a batch it is asked for each decision alone."""
+        try:
+            actions = np.asarray(self.player.act(decisions))
+        except Exception as error:
+            if len(decisions) > 1:
+                return np.concatenate(
+                    [self._asked(decisions[k : k + 1]) for k in range(len(decisions))]
+                )
+            self._say(f"{type(error).__name__}: {error}")
+            return np.array([fault_action("crash")])
+        if actions.shape != (len(decisions),) or actions.dtype.kind not in "iu":
+            self._say(f"act() returned shape {actions.shape} of {actions.dtype}")
+            return np.full(len(decisions), fault_action("nonsense"))
+        return actions.astype(np.int64)
+
+    def hand_over(self, view: SeatView) -> None:
+        """Tells a player that wants to know that a hand is over."""
+        told = getattr(self.player, "hand_over", None)
+        if told is None:
+            return
+        try:
+            told(view)
+        except Exception as error:
+            self._say(f"hand_over(): {type(error).__name__}: {error}")
+
+    def close(self) -> None:
+        """Tells the player that no more hands are to come."""
+        closed = getattr(self.player, "close", None)
+        if closed is not None:
+            closed()
+
+    def _say(self, trouble: str) -> None:
+        """Logs each kind of trouble once."""
+        line = f"player {self.player.name}: {trouble}".splitlines()[0][:300]
+        if line not in self._said and len(self._said) < 5:
+            self._said.add(line)
+            _log.warning("%s", line)

@@ -1,0 +1,318 @@
+"""A tournament: all pairs of some players on the same deals, played by an engine, kept in a store, summed up."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+try:
+    from rich.progress import Progress, TimeRemainingColumn
+except ImportError as error:
+    raise ImportError("the arena needs: pip install 'okgin-env[arena]'") from error
+
+from okgin_env import __version__
+from okgin_env.arena import statistics, summary
+from okgin_env.arena.engines import Hall, engine
+from okgin_env.arena.fingerprints import fingerprint
+from okgin_env.arena.match import Played, joined
+from okgin_env.arena.outcome import Outcome, Pair, Results
+from okgin_env.arena.store import Store, Task
+from okgin_env.histories.hand import HandHistory
+from okgin_env.kernel.policies import EXTERNAL
+from okgin_env.players.base import Decisions, Player, kernel_policy, plays_one_by_one
+from okgin_env.rules import Rules
+
+KINDS = ("hands", "matches")
+FIRST_ROUND = 250  # deals after which a stopping rule first looks; each further round doubles them
+CHECK_HANDS = 2000  # of the player against its double
+SHOWN = 8  # hands of each pair that are kept to be looked at
+_DOUBLE = np.uint64(0x9E3779B97F4A7C15)  # what its random words differ by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is to be played.
+
+    Attributes:
+        rules: The rules of the table.
+        n_hands: Hands a pair (rounded down to whole deals, each played from every seat), or the most with `until`.
+        n_matches: Matches a pair, rounded up; none are played under rules without a target.
+        seed: Seed of the deals.
+        first_only: Whether to play only the pairs of the first player.
+        until: Stop a pair once the 95 % interval of its points a hand is at most this wide; None: play all hands.
+        check: Whether to play the first player against its double too.
+        engine: One of `engines.ENGINES`.
+        workers: Processes that play; 0 with "ray": as many as it has processors.
+        address: Of a Ray cluster.
+    """
+
+    rules: Rules
+    n_hands: int = 20_000
+    n_matches: int = 0
+    seed: int = 0
+    first_only: bool = False
+    until: float | None = None
+    check: bool = True
+    engine: str = "local"
+    workers: int = 1
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_hands < self.rules.players:
+            raise ValueError(f"hands={self.n_hands}; allowed: {self.rules.players} or more")
+        if self.n_matches < 0:
+            raise ValueError(f"matches={self.n_matches}; allowed: 0 or more")
+        if self.seed < 0:
+            raise ValueError(f"seed={self.seed}; allowed: 0 or more")
+        if self.until is not None and not self.until > 0:
+            raise ValueError(f"until={self.until}; allowed: above 0")
+
+    @property
+    def n_deals(self) -> int:
+        """Deals of single hands a pair."""
+        return self.n_hands // self.rules.players
+
+    @property
+    def n_match_deals(self) -> int:
+        """Deals that matches begin with, a pair."""
+        return -(-self.n_matches // self.rules.players) if self.rules.target is not None else 0
+
+
+def run(
+    players: Sequence[Player],
+    plan: Plan,
+    *,
+    store: Store | None = None,
+    show_progress: bool = True,
+    about: dict[str, str] | None = None,
+) -> Outcome:
+    """Plays what the store does not have yet, and sums up all that it has of these players.
+
+    Args:
+        players: Two or more, with different names (or one player against itself).
+        plan: What is to be played.
+        store: Where results are kept as they come; None: in memory.
+        show_progress: Whether to show a progress bar.
+        about: What else the summary is to say, such as the commit.
+
+    Raises:
+        ValueError: Two players of one name, or a store that does not fit.
+    """
+    names = [player.name for player in players]
+    if len(players) < 2:
+        raise ValueError("one player; allowed: two or more")
+    if len(set(names)) < len(names) and (len(players) > 2 or players[0] != players[1]):
+        raise ValueError(f"players {', '.join(names)}; allowed: different names")
+    double = _double(players[0]) if plan.check else None
+    seated = {player.name: player for player in (*players, *([double] if double else []))}
+    kept = store or Store(None, plan.rules)
+    kept.seat({name: fingerprint(player) for name, player in seated.items()})
+    pairs = [
+        (a, b) for k, a in enumerate(names) for b in names[k + 1 :] if not plan.first_only or k == 0
+    ]
+    tournament = _Tournament(plan, pairs, seated, kept)
+    tournament.play(show_progress)
+    if double:
+        tournament.play_double(players[0].name, double.name)
+    return tournament.outcome(players, about or {})
+
+
+class _Tournament:
+    """The state of a tournament: what of each pair has been played."""
+
+    def __init__(
+        self, plan: Plan, pairs: list[tuple[str, str]], seated: dict[str, Player], store: Store
+    ) -> None:
+        self.plan, self.pairs, self.seated, self.store = plan, pairs, seated, store
+        self.played: dict[tuple[str, str, str], dict[Task, Played]] = {}
+        for task in store.tasks():
+            self._keep(task, store.get(task))
+
+    def _keep(self, task: Task, played: Played) -> None:
+        self.played.setdefault((task.a, task.b, task.kind), {})[task] = played
+
+    def play(self, show_progress: bool) -> None:
+        """Plays round after round until every pair has its hands, then the matches."""
+        plan = self.plan
+        hall = Hall(plan.rules, self.seated)
+        chosen = engine(hall, plan.engine, plan.workers, plan.address)
+        columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
+        with Progress(*columns, disable=not show_progress) as bar:
+            bars = bar.add_task("", total=len(self.pairs) * (plan.n_deals + plan.n_match_deals))
+            try:
+                for tasks in self._rounds():
+                    done = sum(
+                        task.deals for key in self._keys() for task in self.played.get(key, ())
+                    )
+                    bar.update(bars, completed=done)
+                    for task, played in chosen.run(tasks):
+                        self.store.add(task, played)
+                        self._keep(task, played)
+                        bar.update(
+                            bars, advance=task.deals, description=f"{task.a} against {task.b}"
+                        )
+                bar.update(bars, description="played", completed=bar.tasks[0].total)
+            finally:
+                chosen.close()
+
+    def _keys(self) -> Iterator[tuple[str, str, str]]:
+        for a, b in self.pairs:
+            for kind in KINDS:
+                yield a, b, kind
+
+    def _rounds(self) -> Iterator[list[Task]]:
+        """Tasks round by round; what a round holds hangs on nothing but the results of those before it."""
+        plan = self.plan
+        going = list(self.pairs)
+        target = plan.n_deals if plan.until is None else min(FIRST_ROUND, plan.n_deals)
+        share: dict[tuple[str, str], float] = {}
+        while going:
+            yield [task for a, b in going for task in self._missing(a, b, "hands", target)]
+            for pair in [p for p in going if target >= plan.n_deals or self._narrow(*p)]:
+                going.remove(pair)
+                share[pair] = target / plan.n_deals
+            target = min(2 * target, plan.n_deals)
+        if plan.n_match_deals:
+            yield [
+                task
+                for a, b in self.pairs
+                for task in self._missing(
+                    a, b, "matches", int(np.ceil(plan.n_match_deals * share[a, b]))
+                )
+            ]
+
+    def _narrow(self, a: str, b: str) -> bool:
+        _, low, high = statistics.clustered_mean(self._results(a, b, "hands").points)
+        return high - low <= (self.plan.until or 0)
+
+    def _missing(self, a: str, b: str, kind: str, target: int) -> Iterator[Task]:
+        """The deals up to `target` that have not been played, cut into tasks."""
+        seed = self.plan.seed
+        done = sorted(
+            (task.first, task.first + task.deals)
+            for task in self.played.get((a, b, kind), ())
+            if task.seed == seed
+        )
+        size = self._deals_a_task(a, b, kind)
+        first = 0
+        for begin, end in [*done, (target, target)]:
+            while first < min(begin, target):
+                n = min(size - first % size, begin - first, target - first)
+                yield Task(seed, a, b, kind, first, n)
+                first += n
+            first = max(first, end)
+
+    def _deals_a_task(self, a: str, b: str, kind: str) -> int:
+        """Deals of one task: enough to be worth sending, few enough to lose little."""
+        pair = (self.seated[a], self.seated[b])
+        if given := [n for p in pair if (n := getattr(p, "deals_per_task", 0))]:
+            size = min(given)
+        elif any(plays_one_by_one(player) for player in pair):
+            size = 32
+        elif any(kernel_policy(player) == EXTERNAL for player in pair):
+            size = 1024
+        else:
+            size = 4096
+        return max(1, size if kind == "hands" else size // 8)
+
+    def play_double(self, a: str, double: str) -> None:
+        """Plays a player against its double, in this process."""
+        n_deals = min(CHECK_HANDS, self.plan.n_hands) // self.plan.rules.players
+        hall = Hall(self.plan.rules, self.seated)
+        for task in self._missing(a, double, "hands", n_deals):
+            played = hall.play(task)
+            self.store.add(task, played)
+            self._keep(task, played)
+
+    def _parts(self, a: str, b: str, kind: str) -> list[Played]:
+        """What has been played of a pair, in the order of seeds and deals."""
+        found = self.played.get((a, b, kind), {})
+        return [found[task] for task in sorted(found, key=lambda task: (task.seed, task.first))]
+
+    def _results(self, a: str, b: str, kind: str) -> Results:
+        return joined([part.results for part in self._parts(a, b, kind)])
+
+    def _pair(self, a: str, b: str) -> Pair:
+        parts = self._parts(a, b, "hands")
+        knocks: NDArray[np.int64] = np.sum([part.knocks for part in parts], axis=0)
+        shown = _worth_showing([hand for part in parts for hand in part.shown], a)
+        matches = self._results(a, b, "matches") if self._parts(a, b, "matches") else None
+        return Pair(self._results(a, b, "hands"), matches, knocks, shown)
+
+    def outcome(self, players: Sequence[Player], about: dict[str, str]) -> Outcome:
+        """Sums everything up."""
+        plan = self.plan
+        pairs = tuple(self._pair(a, b) for a, b in self.pairs)
+        checks = [summary.seat_check(pairs, plan.rules)]
+        doubles = [
+            key for key in self.played if key[1] == _double_name(key[0]) and key[0] in self.seated
+        ]
+        checks += [summary.clone_check(self._results(*key)) for key in sorted(doubles)]
+        seeds = sorted({task.seed for tasks in self.played.values() for task in tasks})
+        content: dict[str, Any] = {
+            "rules": plan.rules.label,
+            "seed": seeds[0] if len(seeds) == 1 else seeds,
+            "pairs": summary.summaries(pairs, summary.speeds(pairs, players, plan.rules)),
+            "ratings": summary.ratings(pairs),
+            "nash": summary.nash(pairs),
+            "checks": [check for check in checks if check is not None],
+            "version": __version__,
+            "results": self.store.digest(),
+            **about,
+        }
+        names = tuple(dict.fromkeys(player.name for player in players))
+        return Outcome(plan.rules, names, pairs, content)
+
+
+def _worth_showing(hands: Sequence[HandHistory], a: str) -> tuple[HandHistory, ...]:
+    """Of every ending by either player the hand with the greatest swing, then the greatest swings of all."""
+
+    def swing(hand: HandHistory) -> float:
+        seat = hand.names.index(a)
+        others = sum(hand.points) - hand.points[seat]
+        return abs(hand.points[seat] - others / (len(hand.points) - 1))
+
+    ordered = sorted(hands, key=lambda hand: -swing(hand))
+    firsts: dict[tuple[str, str | None], HandHistory] = {}
+    for hand in ordered:
+        by = None if hand.knocker is None else hand.names[hand.knocker]
+        firsts.setdefault((hand.ending, by), hand)
+    chosen = list(firsts.values())[:SHOWN]
+    chosen += [hand for hand in ordered if hand not in chosen][: SHOWN - len(chosen)]
+    return tuple(chosen)
+
+
+@dataclass(frozen=True)
+class Double:
+    """A player that decides as another does, with other random numbers."""
+
+    player: Player
+
+    @property
+    def name(self) -> str:
+        """The other's name with a mark."""
+        return _double_name(self.player.name)
+
+    @property
+    def fingerprint(self) -> str:
+        """The other's, with a mark."""
+        return f"double of {fingerprint(self.player)}"
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        """The other's answers."""
+        return self.player.act(dataclasses.replace(decisions, words=decisions.words ^ _DOUBLE))
+
+
+def _double_name(name: str) -> str:
+    return f"{name} (double)"
+
+
+def _double(player: Player) -> Double | None:
+    """A player's double, if it is quick: compiled, or asked in batches without thinking long."""
+    quick = kernel_policy(player) != EXTERNAL or hasattr(player, "weights")
+    return Double(player) if quick else None
