@@ -1,6 +1,6 @@
 """OpenSpiel's simple player at our table, and our players at OpenSpiel's (`play_at_openspiel`).
 
-    python -m okgin_env.peers.openspiel simple openspiel --hands 2000 --seed 0
+python -m okgin_env.peers.openspiel simple openspiel --hands 2000 --seed 0
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def choice(view: SeatView, hidden: list[int] | None = None) -> int:
     state = mirrored(view, hidden)
     bot = spiel.simple_bot(view.limit, state.current_player())
     bot.restart()
-    wanted = bot.step(state)
+    wanted = int(bot.step(state))
     if wanted == spiel.KNOCK:
         state.apply_action(wanted)
-        return KNOCK + bot.step(state)  # its next move is the discard
+        return KNOCK + int(bot.step(state))  # its next move is the discard
     return _MOVES.get(wanted, wanted)
 
 

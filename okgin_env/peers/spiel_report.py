@@ -13,7 +13,6 @@ from okgin_env.layout import ENDINGS
 from okgin_env.peers import spiel
 from okgin_env.peers.spiel_table import (
     DIFFERENCES,
-    OWN_BOT,
     TableResults,
     play_at_openspiel,
     seated,
@@ -137,6 +136,3 @@ def _endings(results: TableResults, player: int) -> str:
         for name in ("knock", "gin", "undercut")
     ]
     return " / ".join(f"{100 * share:.1f}" for share in shares) + " %"
-
-
-__all__ = ["OWN_BOT", "as_text", "main", "parser"]

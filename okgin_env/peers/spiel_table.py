@@ -157,6 +157,7 @@ class _Hand:
     table: _Table
     pair: tuple[Seated, Seated]
     stream: np.uint64
+    given: NDArray[np.int8] | None = None  # (52,) a deck; None: shuffled from the stream
     differences: list[tuple[int, str]] = field(default_factory=list)
     laid: list[int] = field(default_factory=list)  # the knocker's melds
     knocker: int | None = None
@@ -165,7 +166,8 @@ class _Hand:
         zero = np.zeros(1, np.int64)
         self.states = new_states(1)
         batch.seed_games(self.states, zero, np.array([self.stream], np.uint64))
-        batch.begin_games(self.states, zero, self.table.record)
+        deck = np.full(N_CARDS, -1, np.int8) if self.given is None else self.given
+        batch.deal_games(self.states, zero, self.table.record, deck[None], np.array([-1]))
         self.s: Any = self.states[0]
         self.deck = [int(card) for card in self.s["deck"]]
         self.peer = spiel.game(self.table.knock_card).new_initial_state()
