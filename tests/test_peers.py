@@ -27,8 +27,8 @@ from okgin_env.layout import DRAW_STOCK, DRAW_TOP, ENDINGS, ILLEGAL, KNOCK, PASS
 from okgin_env.peers import openspiel, rlcard, spiel, spiel_report
 from okgin_env.peers.openspiel import OpenSpielSimple, choice, play_at_openspiel
 from okgin_env.peers.rlcard import RLCardRule
+from okgin_env.peers.spiel_hand import Hand, Table
 from okgin_env.peers.spiel_state import mirrored
-from okgin_env.peers.spiel_table import _Hand, _Table
 from okgin_env.players import Bot, Decisions, Player
 from okgin_env.positions import position
 from okgin_env.view import SeatView
@@ -105,8 +105,8 @@ def _deck(*given: str) -> np.ndarray:
     return np.array([*first, *(card for card in range(52) if card not in first)], np.int8)
 
 
-def _at_openspiel(pair: tuple[Any, Any], deck: np.ndarray, oklahoma: bool = True) -> _Hand:
-    return _Hand(_Table.laid(oklahoma), pair, np.uint64(1), deck)
+def _at_openspiel(pair: tuple[Any, Any], deck: np.ndarray, oklahoma: bool = True) -> Hand:
+    return Hand(Table.of(oklahoma), pair, np.uint64(1), deck)
 
 
 # --- OpenSpiel's player at our table --------------------------------------------------------------------
@@ -135,7 +135,7 @@ def test_openspiels_player_cannot_see_hidden_cards() -> None:
 @pytest.mark.parametrize("oklahoma", [True, False])
 def test_it_sees_and_chooses_what_it_would_at_openspiels_table(oklahoma: bool) -> None:
     """The mirrored game against the true one, in which all cards are where they are."""
-    current: list[_Hand] = []
+    current: list[Hand] = []
     n_compared = 0
 
     def look(view: SeatView) -> None:
@@ -150,10 +150,10 @@ def test_it_sees_and_chooses_what_it_would_at_openspiels_table(oklahoma: bool) -
         assert state.current_phase() == peer.current_phase()
         assert choice(view) == _its_choice(peer, view.limit)
 
-    table = _Table.laid(oklahoma)
+    table = Table.of(oklahoma)
     for stream in range(12):
         spies = (Spy("random" if stream % 3 == 0 else "camper", look), Spy("careful", look))
-        current.append(_Hand(table, spies, np.uint64(stream)))
+        current.append(Hand(table, spies, np.uint64(stream)))
         current[-1].run()
     assert n_compared > 150
 
@@ -271,6 +271,13 @@ def test_their_player_meets_itself_in_both_guises() -> None:
     assert np.array_equal(guest.points[both], itself.points[both])
 
 
+def test_a_guest_does_not_disturb_their_player() -> None:
+    """Under knock-10 both are OpenSpiel's player of one limit, and each has its own memory."""
+    results = play_at_openspiel(OpenSpielSimple(), "openspiel", 40, seed=8, oklahoma=False)
+    itself = play_at_openspiel("openspiel", "openspiel", 40, seed=8, oklahoma=False)
+    assert (results.points >= itself.points).all()
+
+
 def test_strength_is_near_theirs() -> None:
     results = play_at_openspiel("simple", "openspiel", 300, seed=1)
     assert -6 < results.points.mean() < 10
@@ -318,6 +325,9 @@ def test_fifty_cards_from_the_pile_cut_the_hand() -> None:
 
 def test_a_card_thrown_back_is_let_through() -> None:
     class ThrowsBack:
+        def restart(self) -> None:
+            self.top = -1
+
         def step(self, peer: Any) -> int:
             legal = peer.legal_actions()
             if spiel.TAKE in legal:
@@ -325,8 +335,9 @@ def test_a_card_thrown_back_is_let_through() -> None:
                 return spiel.TAKE
             return self.top
 
-    hand = _at_openspiel(("openspiel", "openspiel"), _deck(JUNK, "3s 5s 8s", "As"))
-    hand.bots = [ThrowsBack(), ThrowsBack()]
+    table = dataclasses.replace(Table.of(True), bots=(ThrowsBack(), ThrowsBack()))
+    deck = _deck(JUNK, "3s 5s 8s", "As")
+    hand = Hand(table, ("openspiel", "openspiel"), np.uint64(1), deck)
     hand.run()
     assert [what for _, what in hand.differences] == ["thrown_back", "thrown_back", "cut"]
     assert hand.s["ending"] == 0

@@ -6,6 +6,9 @@ python -m okgin_env.peers.openspiel simple openspiel --hands 2000 --seed 0
 from __future__ import annotations
 
 import sys
+import threading
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +16,10 @@ from okgin_env import analysis, cards
 from okgin_env.layout import DRAW_STOCK, DRAW_TOP, KNOCK
 from okgin_env.layout import PASS as PASS_OFFER
 from okgin_env.peers import spiel
+from okgin_env.peers.spiel_hand import DIFFERENCES
 from okgin_env.peers.spiel_report import main
 from okgin_env.peers.spiel_state import mirrored
-from okgin_env.peers.spiel_table import DIFFERENCES, TableResults, play_at_openspiel
+from okgin_env.peers.spiel_table import TableResults, play_at_openspiel
 from okgin_env.players.base import Bot
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
@@ -60,13 +64,19 @@ def choice(view: SeatView, hidden: list[int] | None = None) -> int:
         hidden: As for `mirrored`; it makes no difference.
     """
     state = mirrored(view, hidden)
-    bot = spiel.simple_bot(view.limit, state.current_player())
+    bot = _bot(view.limit, state.current_player(), threading.get_ident())
     bot.restart()
     wanted = int(bot.step(state))
     if wanted == spiel.KNOCK:
         state.apply_action(wanted)
         return KNOCK + int(bot.step(state))  # its next move is the discard
     return _MOVES.get(wanted, wanted)
+
+
+@lru_cache
+def _bot(limit: int, seat: int, thread: int) -> Any:
+    """OpenSpiel's player, kept since it takes longer to make than to ask; threads share none, it has a memory."""
+    return spiel.simple_bot(limit, seat)
 
 
 def _check(rules: Rules) -> None:

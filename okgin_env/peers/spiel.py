@@ -35,9 +35,8 @@ def utils() -> Any:
     return need("pyspiel").gin_rummy.GinRummyUtils(13, 4, 10)
 
 
-@lru_cache
 def simple_bot(knock_card: int | None, seat: int) -> Any:
-    """Its own player for one of its two seats; it remembers the hand, so `restart()` it."""
+    """A new one of its own players for one of its two seats; it remembers the hand, so `restart()` it."""
     return need("pyspiel").make_simple_gin_rummy_bot(game(knock_card).get_parameters(), seat)
 
 

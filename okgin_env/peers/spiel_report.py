@@ -11,8 +11,8 @@ import numpy as np
 from okgin_env import players
 from okgin_env.layout import ENDINGS
 from okgin_env.peers import spiel
+from okgin_env.peers.spiel_hand import DIFFERENCES
 from okgin_env.peers.spiel_table import (
-    DIFFERENCES,
     TableResults,
     play_at_openspiel,
     seated,
