@@ -100,7 +100,8 @@ def _nearest(view: SeatView, wanted: int) -> int:
         card = action % KNOCK
         return analysis.deadwood(held & ~(1 << card)), -cards.pips(card), card
 
-    return min(knocks if wanted >= KNOCK and knocks else discards, key=badness)
+    knocks_too = knocks and KNOCK <= wanted < DRAW_STOCK
+    return min(knocks if knocks_too else discards, key=badness)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,9 @@ def _played_on(state: Any, view: SeatView, order: Sequence[int]) -> None:
         for action in (spiel.STOCK, card, card):  # draw it, be dealt it, throw it
             state.apply_action(action)
     if view.taken is not None:
-        state.apply_action(spiel.TAKE)
+        # With two cards left there is no taking, only a knock with the top card: it is asked for that.
+        if spiel.TAKE in state.legal_actions():
+            state.apply_action(spiel.TAKE)
     elif view.phase == "discard":
         state.apply_action(spiel.STOCK)
         state.apply_action(drawn)
