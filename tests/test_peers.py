@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -412,6 +414,16 @@ def test_a_missing_library_is_named(
         ImportError, match=r"^[a-z_.]+ is missing: pip install 'okgin-env\[peers\]'$"
     ):
         make()
+
+
+def test_docs_examples_run() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "peers.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        names: dict[str, Any] = {}
+        exec(compile(block.replace("n_hands=200", "n_hands=20"), "peers.md", "exec"), names)
+    assert names["low"] < names["points"] < names["high"]
 
 
 def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
