@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any, NoReturn, TypeAlias
 
@@ -45,11 +44,15 @@ from okgin_env.layout import (
     SHED,
     VOID,
 )
+from okgin_env.peers.spiel import KNOCK as OS_KNOCK
+from okgin_env.peers.spiel import MELD as OS_MELD
+from okgin_env.peers.spiel import PASS as OS_PASS
+from okgin_env.peers.spiel import STOCK as OS_STOCK
+from okgin_env.peers.spiel import TAKE as OS_TAKE
+from okgin_env.peers.spiel import Layoff, best_layoff, laid_in_parts
 from okgin_env.rules import Rules
 
-OS_TAKE, OS_STOCK, OS_PASS, OS_KNOCK, OS_MELD = 52, 53, 54, 55, 56
 OS_MAX_UPCARD_DRAWS = 50
-OS_LONGEST_MELD = 5  # longer runs are shown as two or three melds
 OPENSPIEL = Rules.preset("openspiel")
 UTILS = pyspiel.gin_rummy.GinRummyUtils(13, 4, 10)
 _PHASES = {
@@ -202,15 +205,6 @@ def play_seed(seed: int, hand: int, counts: Counter[str], rules: Rules = OPENSPI
         play_hand(random_deck(rng), RandomMover(rng), counts, rules)
     except Mismatch as error:
         raise Mismatch(f"seed {seed}, hand {hand}: {error}") from error
-
-
-@dataclass
-class _Laid:
-    """The best layoff OpenSpiel offers: deadwood left, cards in an order it accepts, all offered."""
-
-    deadwood: int
-    cards: tuple[int, ...]
-    offered: frozenset[int]
 
 
 class _Duel:
@@ -420,14 +414,18 @@ class _Duel:
         self._peer_must(card)
         shown = np.zeros(showdown.MAX_MELDS, np.uint64)
         showdown.arrange(self.s["hands"][knocker], shown)
-        laid = [self._peer_lays(part) for mask in shown for part in _parts(cardtext.ids(int(mask)))]
+        laid = [
+            self._peer_lays(part)
+            for mask in shown
+            for part in laid_in_parts(cardtext.ids(int(mask)))
+        ]
         self._peer_must(OS_PASS)
         own = int(self.s["deadwood"][knocker])
         self._equal("knocker's deadwood", own, self.peer.deadwood()[knocker])
         self._equal("gin", self.s["ending"] == GIN, self.peer.finished_layoffs())
         hand = cardtext.ids(self._hand(opponent))
         if self.s["ending"] == GIN:
-            best = _Laid(UTILS.min_deadwood(hand), (), frozenset())
+            best = Layoff(UTILS.min_deadwood(hand), (), frozenset())
         else:
             best = self._compare_layoffs(shown, laid, hand)
         self._equal("opponent's deadwood", int(self.s["deadwood"][opponent]), best.deadwood)
@@ -440,9 +438,9 @@ class _Duel:
         self._equal("returns", [points, -points], self.peer.returns())
         self.counts["tie"] += bool(self.s["ending"] != GIN and best.deadwood == own)
 
-    def _compare_layoffs(self, shown: np.ndarray, laid: list[int], hand: list[int]) -> _Laid:
+    def _compare_layoffs(self, shown: np.ndarray, laid: list[int], hand: list[int]) -> Layoff:
         """Compares which cards may be laid off, then lays off in OpenSpiel as well as it allows."""
-        best = _best_layoff(laid, hand)
+        best = best_layoff(laid, hand)
         reach = _layoff_steps([cardtext.ids(int(mask)) for mask in shown if mask], hand)
         self._equal("layoffs it offers", True, best.offered <= reach.keys())
         missing = reach.keys() - best.offered
@@ -465,15 +463,6 @@ def _mask(cards: Iterable[int]) -> int:
     for card in cards:
         total |= 1 << card
     return total
-
-
-def _parts(meld: list[int]) -> list[list[int]]:
-    """A meld as OpenSpiel can lay it: a run of six or more goes down in parts of 3 to 5 cards."""
-    parts = []
-    while len(meld) > OS_LONGEST_MELD:
-        parts.append(meld[:3])
-        meld = meld[3:]
-    return [*parts, meld] if meld else parts
 
 
 def _layoff_steps(shown: list[list[int]], hand: list[int]) -> dict[int, int]:
@@ -507,26 +496,3 @@ def _unbroken(cards: Iterable[int], hand: list[int]) -> list[int]:
             break
         held.append(card)
     return held
-
-
-def _best_layoff(laid: list[int], hand: list[int]) -> _Laid:
-    """Tries every set of layoffs that OpenSpiel offers on laid melds (ids); keeps the best.
-
-    Of equally good ones it keeps one of fewest cards.
-    """
-    offered: set[int] = set()
-    best, best_cards = UTILS.min_deadwood(hand), ()
-    todo: list[tuple[int, ...]] = [()]
-    reached: set[frozenset[int]] = {frozenset()}
-    for cards in todo:  # grows: breadth first, so fewer cards come earlier
-        rest = [card for card in hand if card not in cards]
-        if (left := UTILS.min_deadwood(rest)) < best:
-            best, best_cards = left, cards
-        for card in UTILS.all_layoffs(laid, list(cards)):
-            further = frozenset((*cards, card))
-            if card in rest:
-                offered.add(card)
-                if further not in reached:
-                    reached.add(further)
-                    todo.append((*cards, card))
-    return _Laid(best, best_cards, frozenset(offered))

@@ -29,6 +29,7 @@ ORDER = [  # imports go from later rows to earlier ones only
     {"okgin_env.wrappers", "okgin_env.histories"},
     {"okgin_env.entry", "okgin_env.table", "okgin_env.human"},
     {"okgin_env.arena"},
+    {"okgin_env.peers"},
     {"okgin_env.__main__"},
     {"agents"},
     {"train", "evaluate"},
