@@ -11,6 +11,7 @@ import gzip
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,7 @@ class _Book:
         return self.colours.setdefault((light, dark), len(self.colours))
 
 
+@lru_cache(8192)
 def _fitted(shape: Shape) -> tuple[int, float, float, float]:
     """A suit's part as the number of its outline, where it stands and its size."""
     drawn = np.array(shape.points)

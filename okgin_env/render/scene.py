@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from okgin_env import analysis
 from okgin_env.render.style import FOUR_COLOURS, SUIT_SHAPES, SUIT_SIGNS, THEMES, Theme
@@ -272,15 +273,19 @@ class _Composer:
         return self.theme.ink if colour == "#1b1f24" else colour
 
     def _suit(self, suit: str, x: float, y: float, size: float, colour: str) -> None:
-        for outline in SUIT_SHAPES[suit]:
-            points = tuple((x + size * px, y + size * py) for px, py in outline)
-            self.parts.append(Shape(points, colour))
+        self.parts += _suit_shapes(suit, x, y, size, colour)
 
     def _text(
         self, x: float, y: float, text: str, fill: str, size: float = 15, bold: bool = False, anchor: str = "start"
     ) -> None:  # fmt: skip
         if text:
             self.parts.append(Text(x, y, text, fill, size, bold, anchor))
+
+
+@lru_cache(4096)  # hands are drawn step after step, and most cards stay where they are
+def _suit_shapes(suit: str, x: float, y: float, size: float, colour: str) -> tuple[Shape, ...]:
+    outlines = SUIT_SHAPES[suit]
+    return tuple(Shape(tuple((x + size * px, y + size * py) for px, py in o), colour) for o in outlines)  # fmt: skip
 
 
 def _melds_then_rest(hand: list[str]) -> list[list[str]]:
