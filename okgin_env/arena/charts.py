@@ -53,9 +53,17 @@ def dot(interval: Interval, scale: Axis) -> dict[str, Any]:
     return found | {"low": scale.at(interval.low), "high": scale.at(interval.high)} if known else found  # fmt: skip
 
 
-def level(value: float, most: float) -> int:
-    """How deep a cell of a diverging scale is coloured, -100 to 100."""
-    return 0 if most == 0 or not math.isfinite(value) else round(100 * max(-1.0, min(1.0, value / most)))  # fmt: skip
+def level(value: float, most: float, power: float = 1.0) -> int:
+    """How deep a cell of a diverging scale is coloured, -100 to 100.
+
+    Args:
+        value: The cell's value.
+        most: The largest of all, without its sign.
+        power: Below 1, small values show although one of the players is far off.
+    """
+    if most == 0 or not math.isfinite(value):
+        return 0
+    return round(math.copysign(100 * min(1.0, abs(value) / most) ** power, value))
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ def percent_span(interval: Interval) -> str:
     """The ends of a share's interval: 51.0 to 58.2 %."""
     if not (math.isfinite(interval.low) and math.isfinite(interval.high)):
         return ""
-    return f"{100 * interval.low:.1f} to {percent(interval.high)}"
+    low, high = max(0.0, interval.low), min(1.0, interval.high)
+    return f"{100 * low:.1f} to {percent(high)}"
 
 
 def p_text(p: float) -> str:
@@ -110,10 +111,11 @@ def _played(report: Report) -> str:
 
 
 def summary(report: Report) -> list[str]:
-    """The result in a few sentences."""
-    found = [_two(report.duels[0]) if len(report.duels) == 1 else _leader(report)]
-    if len(report.duels) > 1:
-        found.append(_told_apart(report))
+    """The result in a few sentences, the first of which can stand alone."""
+    if len(report.duels) == 1:
+        found = [_two(report.duels[0])]
+    else:
+        found = [_leader(report), *_lead(report), _told_apart(report)]
     found += _upsets(report)
     forfeits = [f"{s.player} {_kinds(s.faults)}" for s in report.standings if s.faults.any()]
     if forfeits:
@@ -140,17 +142,22 @@ def _two(duel: Duel) -> str:
 def _leader(report: Report) -> str:
     first, second = report.standings[:2]
     lead = f"{first.player} leads {len(report.standings)} players"
-    if not math.isnan(first.elo.value):
-        lead += f", {plain(first.elo.value - second.elo.value, 0)} Elo ahead of {second.player}"
-    duel = report.duel(first.player, second.player)
-    if duel is None:
-        return f"{lead}; it won {signed(first.points)} points a hand on average."
-    if not duel.differs:
-        return f"{lead}; hand for hand the two cannot be told apart ({_points(duel.points)})."
-    verb = "beats" if duel.points.value > 0 else "yet loses to"
-    points = duel.points if duel.points.value > 0 else duel.points.mirrored(0.0)
-    whom = "it" if math.isfinite(first.elo.value) else second.player
-    return f"{lead}, and {verb} {whom} by {_points(points)}."
+    gap = first.elo.value - second.elo.value
+    if math.isfinite(gap):
+        return f"{lead}, {plain(gap, 0)} Elo ahead of {second.player}"
+    return f"{lead} with {signed(first.points)} points a hand on average"
+
+
+def _lead(report: Report) -> Iterator[str]:
+    """The first player against the second."""
+    first, second = report.players[:2]
+    duel = report.duel(first, second)
+    if duel is not None and duel.differs and duel.points.value < 0:
+        yield f"Hand for hand, {first} loses to {second}: {_points(duel.points)}."
+    elif duel is not None and duel.differs:
+        yield f"Hand for hand, {first} beats {second} by {_points(duel.points)}."
+    elif duel is not None:
+        yield f"Hand for hand, {first} and {second} cannot be told apart: {_points(duel.points)}."
 
 
 def _told_apart(report: Report) -> str:
@@ -164,7 +171,8 @@ def _told_apart(report: Report) -> str:
 
 def _upsets(report: Report) -> Iterator[str]:
     """Pairs in which the worse-placed player wins, which a ranking cannot show."""
-    upset = [d for d in report.duels[1:] if d.differs and d.points.value < 0]
+    first = set(report.players[:2])  # told of already
+    upset = [d for d in report.duels if d.differs and d.points.value < 0 and {d.player, d.against} != first]
     if upset:
         named = "; ".join(f"{d.against} beats {d.player}" for d in upset[:_MOST_NAMED])
         yield f"Against the order of the ratings, in points a hand: {named}."

@@ -196,7 +196,7 @@
     showStep();
     if (focus) {
       $("viewer").focus({ preventScroll: true });
-      $("viewer").scrollIntoView({ block: "nearest" });
+      $("viewer").scrollIntoView();
     }
   }
 
