@@ -1,6 +1,6 @@
 """Makes small tournaments for the report's tests, and, as a script, a report to look at.
 
-    python tests/tournament.py FOLDER [SEATS [HANDS [SHOWN [PLAYER …]]]]
+python tests/tournament.py FOLDER [SEATS [HANDS [SHOWN [PLAYER …]]]]
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from okgin_env.players.base import FAULTS, Player
 def results(a: Player, b: Player, rules: Rules, deals: int, **more: Any) -> arena.Results:
     """What `arena.match.play` gives, as the report takes it."""
     made = play(a, b, rules, deals, 7, **more)
-    fields = {name: getattr(made, name) for name in arena.Results.__annotations__ if hasattr(made, name)}
+    fields = {
+        name: getattr(made, name) for name in arena.Results.__annotations__ if hasattr(made, name)
+    }
     none = np.zeros((*made.points.shape, 2, len(FAULTS)), np.int64)
     return arena.Results(**{"faults": none, **fields})  # fmt: skip
 

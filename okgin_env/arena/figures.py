@@ -35,9 +35,10 @@ _STYLE: dict[str, Any] = {
 }
 _DATELESS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 _BLUE, _ORANGE, _GREY = "#2b73b8", "#d97a1f", "#9aa3ad"
+_NOTHING = "#eceef1"  # where there are no numbers
 _ENDINGS = {"knock": "#0072b2", "gin": "#e69f00", "undercut": "#009e73", "illegal": "#c2410c", "void": _GREY}  # fmt: skip
 _DIVERGING = LinearSegmentedColormap.from_list("okgin", ["#e9b27a", "#ffffff", "#86b1da"])
-_DEEPENING = LinearSegmentedColormap.from_list("okgin_one", ["#f4f8fc", "#2b73b8"])
+_DEEPENING = LinearSegmentedColormap.from_list("okgin_one", ["#ffffff", "#2b73b8"])
 _LETTERS = 24  # of a name
 
 
@@ -91,7 +92,9 @@ def _pairs(report: Report) -> Figure:
     figure = _blank(1.6 + 1.05 * n, 0.8 + 0.55 * n)
     axes = figure.add_subplot()
     most = max(float(np.nanmax(np.abs(table))), 1e-9)
-    axes.imshow(table, cmap=_DIVERGING, vmin=-most, vmax=most, aspect="auto")
+    depth = np.sign(table) * np.sqrt(np.abs(table) / most)  # as on the page
+    axes.imshow(depth, cmap=_DIVERGING, vmin=-1, vmax=1, aspect="auto")
+    axes.set_facecolor(_NOTHING)
     for i, j, duel in texts:
         weight = "bold" if duel.differs else "normal"
         axes.text(j, i - 0.1, signed(duel.points.value), ha="center", va="center", fontweight=weight)  # fmt: skip
@@ -174,6 +177,7 @@ def _knocks(report: Report) -> Figure:
         could, did = s.knocks.sum(axis=1).astype(np.float64)  # over limits: (turn, deadwood)
         share = np.divide(did, could, out=np.full_like(did, np.nan), where=could > 0).T
         image = axes.imshow(share, cmap=_DEEPENING, vmin=0, vmax=1, aspect="auto")
+        axes.set_facecolor(_NOTHING)
         few_rows, few_columns = np.nonzero(((could > 0) & (could < FEW)).T)
         axes.plot(few_columns, few_rows, "x", color=_GREY, markersize=3, markeredgewidth=0.7)
         axes.set_title(f"{_short(s.player)}  n = {int(could.sum()):,}", fontsize=9, loc="left")

@@ -27,6 +27,7 @@ from okgin_env.render.style import SUIT_SHAPES, SUIT_SIGNS
 
 LABEL = 13  # letters of a name beside a hand
 HEADLINE = 46  # letters of all names above a table
+LAST_LINE = 34  # how much of a picture's height its last line takes
 OUTLINES = [outline for suit in "scdh" for outline in SUIT_SHAPES[suit]]
 """What suits are drawn from; the page's script has them once and instructions name them by number."""
 
@@ -118,11 +119,12 @@ class _Book:
         self.colours: dict[tuple[str, str], int] = {}
 
     def picture(self, light: Scene, dark: Scene) -> list[int]:
-        """A picture as its height and the numbers of its instructions."""
-        entries = [
-            self._part(one, other) for one, other in zip(light.parts, dark.parts, strict=True)
-        ]
-        return [round(light.height), *entries]
+        """A picture as its height and the numbers of its instructions.
+
+        Its last instruction, a line that says what happened, is left out: the page says it below.
+        """
+        parts = list(zip(light.parts, dark.parts, strict=True))[:-1]
+        return [round(light.height) - LAST_LINE, *(self._part(*part) for part in parts)]
 
     def _part(self, light: Instruction, dark: Instruction) -> int:
         fill = self._colour(light.fill, dark.fill)

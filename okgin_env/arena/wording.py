@@ -58,7 +58,7 @@ def percent_span(interval: Interval) -> str:
 
 
 def p_text(p: float) -> str:
-    """p < 0.001, p = 0.012; "" where there is none."""
+    """P < 0.001, p = 0.012; "" where there is none."""
     if math.isnan(p):
         return ""
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
@@ -120,7 +120,9 @@ def summary(report: Report) -> list[str]:
     forfeits = [f"{s.player} {_kinds(s.faults)}" for s in report.standings if s.faults.any()]
     if forfeits:
         found.append(f"Hands were forfeited: {'; '.join(forfeits)}.")
-    failed = [check for check in report.outcome.content.get("checks") or () if not check.get("ok", True)]
+    failed = [
+        check for check in report.outcome.content.get("checks") or () if not check.get("ok", True)
+    ]
     if failed:
         names = ", ".join(str(check.get("name", "unnamed")) for check in failed)
         found.append(f"A check of the arena itself failed ({names}): do not rely on these numbers.")
@@ -172,7 +174,11 @@ def _told_apart(report: Report) -> str:
 def _upsets(report: Report) -> Iterator[str]:
     """Pairs in which the worse-placed player wins, which a ranking cannot show."""
     first = set(report.players[:2])  # told of already
-    upset = [d for d in report.duels if d.differs and d.points.value < 0 and {d.player, d.against} != first]
+    upset = [
+        d
+        for d in report.duels
+        if d.differs and d.points.value < 0 and {d.player, d.against} != first
+    ]
     if upset:
         named = "; ".join(f"{d.against} beats {d.player}" for d in upset[:_MOST_NAMED])
         yield f"Against the order of the ratings, in points a hand: {named}."
