@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env.arena.page_data import ENDED_OWN, Interval, Report, Standing
+from okgin_env.arena.page_counts import ENDED_OWN, Interval, Standing
+from okgin_env.arena.page_data import Report
 
 FEW = 20  # chances; a share of fewer is shown faintly
 

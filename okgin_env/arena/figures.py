@@ -16,10 +16,11 @@ from matplotlib.figure import Figure
 
 from okgin_env.arena.charts import FEW, ending_segments
 from okgin_env.arena.outcome import KNOCK_DEADWOOD, KNOCK_TURNS
-from okgin_env.arena.page_data import ENDED_OWN, Report
+from okgin_env.arena.page_counts import ENDED_OWN
+from okgin_env.arena.page_data import Report
 from okgin_env.arena.wording import percent, signed, span
 
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "svg.hashsalt": "okgin",  # else every file has ids of its own
     "text.parse_math": False,  # a name may hold a dollar sign
     "font.family": "DejaVu Sans",

@@ -20,7 +20,8 @@ except ImportError as error:
 from okgin_env import histories
 from okgin_env.arena import charts, wording
 from okgin_env.arena.outcome import KNOCK_LIMITS, KNOCK_TURNS, Outcome
-from okgin_env.arena.page_data import ENDED_OWN, Interval, Report, number, report
+from okgin_env.arena.page_counts import ENDED_OWN, Interval, number
+from okgin_env.arena.page_data import Report, report
 from okgin_env.arena.page_hands import OUTLINES, ShownHand, shown_hand
 from okgin_env.arena.tables import csv_files
 from okgin_env.files import write_bytes, write_text
@@ -28,6 +29,7 @@ from okgin_env.layout import ENDINGS
 from okgin_env.players.base import FAULTS
 
 PAGE = "report.html"
+_SCRIPTS = ("page.js", "list.js", "viewer.js")
 _FILTERS = ("signed", "plain", "percent", "compact", "span", "percent_span", "p_text")
 _HAND_COLUMNS = (  # key in the page's address, head, class
     ("number", "#", "num"), ("seats", "seats", ""), ("ending", "ending", ""), ("by", "ended by", ""),
@@ -62,13 +64,13 @@ def write_report(folder: Path, outcome: Outcome) -> Path:
 
 def page_text(numbers: Report) -> str:
     """The page: one HTML document that asks for nothing else."""
-    script = _template("report.js")
+    script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shown = enumerate(_all_shown(numbers.outcome), 1)
     hands = [shown_hand(number, hand) for number, hand in shown]
     return _environment().get_template("report.html.j2").render(
-        css=Markup(_template("report.css")),
-        script=Markup(script),  # no template: the page's only code is this file, and its digest says so
+        css=Markup(_template("page.css")),
+        script=Markup(script),  # as it is: its digest is all that a browser runs
         script_hash=Markup(f"sha256-{digest}"),
         data=_script_data(numbers, hands),
         **_page_numbers(numbers),
@@ -82,6 +84,12 @@ def _all_shown(outcome: Outcome) -> list[histories.HandHistory]:
 
 def _template(name: str) -> str:
     return (resources.files("okgin_env.arena") / "templates" / name).read_text("utf-8")
+
+
+def _script() -> str:
+    """The page's only script, in one function, so that it leaves no names behind."""
+    parts = "\n".join(_template(name) for name in _SCRIPTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();'
 
 
 def _environment() -> Environment:

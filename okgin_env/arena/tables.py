@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from okgin_env.arena.page_data import ENDED_OWN, Report
+from okgin_env.arena.page_counts import ENDED_OWN
+from okgin_env.arena.page_data import Report
 from okgin_env.players.base import FAULTS
 
 _PAIRS = (

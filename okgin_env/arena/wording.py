@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from okgin_env.arena.page_data import Duel, Interval, Report
+import numpy as np
+from numpy.typing import NDArray
+
+from okgin_env.arena.page_counts import Interval
+from okgin_env.arena.page_data import Duel, Report
 from okgin_env.players.base import FAULTS
 
 _STRUCTURED = ("pairs", "ratings", "checks", "nash", "rules")  # shown elsewhere on the page
@@ -184,8 +188,8 @@ def _upsets(report: Report) -> Iterator[str]:
         yield f"Against the order of the ratings, in points a hand: {named}."
 
 
-def _kinds(faults: Sequence[int]) -> str:
-    return ", ".join(f"{n} {kind}" for kind, n in zip(FAULTS, faults, strict=True) if n)
+def _kinds(faults: NDArray[np.int64]) -> str:
+    return ", ".join(f"{n} {kind}" for kind, n in zip(FAULTS, faults.tolist(), strict=True) if n)
 
 
 def _points(points: Interval) -> str:
