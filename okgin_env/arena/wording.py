@@ -89,7 +89,10 @@ def facts(report: Report) -> list[tuple[str, str]]:
     ]
     others = sorted(key for key in content if key not in (*_STRUCTURED, *_FACTS))
     for key in (*_FACTS, *others):
-        if (text := _fact(content.get(key))) and (key, text) not in found:
+        value = content.get(key)
+        if key in ("hands", "matches") and isinstance(value, int):
+            value = f"{value:,}"
+        if (text := _fact(value)) and (key, text) not in found:
             found.append((str(key).replace("_", " "), text))
     return found
 
@@ -103,8 +106,7 @@ def _fact(value: Any) -> str:
         value = ", ".join(_fact(part) for part in value)
     if value is None or isinstance(value, bool):
         return {True: "yes", False: "no", None: ""}[value]
-    text = f"{value:,}" if isinstance(value, int) and value >= 10_000 else str(value)
-    return text if len(text) <= 300 else ""
+    return str(value) if len(str(value)) <= 300 else ""
 
 
 def _played(report: Report) -> str:

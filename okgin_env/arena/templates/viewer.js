@@ -13,7 +13,11 @@ async function openHand(number, step, focus) {
   stop();
   state.hand = number;
   $("viewer").hidden = false;
-  const hand = await unpack(number);
+  const hand = await unpack(number).catch(() => null);
+  if (!hand) {
+    $("words").textContent = "This browser cannot unpack hands; one of 2024 or later can. hands.okgin holds them as text.";
+    return;
+  }
   if (state.hand !== number) return; // another was opened meanwhile
   opened = hand;
   state.step = Math.min(step, opened.steps.length - 1);
