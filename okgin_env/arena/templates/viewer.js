@@ -36,7 +36,7 @@ async function openHand(number, step, focus) {
 }
 
 function showViews(seats) {
-  const choices = [["open", "all cards open"], ...seats.map((name, p) => [String(p), `as seat ${p} saw it (${name})`])];
+  const choices = [["open", "all cards"], ...seats.map((name, p) => [String(p), `what seat ${p} saw: ${name}`])];
   const buttons = choices.map(([view, text]) => {
     const chosen = view === state.view;
     const button = element("button", { type: "button", role: "radio", "aria-checked": chosen, tabindex: chosen ? 0 : -1 }, text);
