@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from okgin_env import analysis
 from okgin_env.render.style import FOUR_COLOURS, SUIT_SHAPES, SUIT_SIGNS, THEMES, Theme
@@ -62,27 +64,32 @@ class Scene:
     title: str
 
 
-def compose(view: SeatView, theme: str = "light", four_colours: bool = False) -> Scene:
+def compose(
+    view: SeatView, theme: str = "light", four_colours: bool = False, names: Sequence[str] = ()
+) -> Scene:
     """What a picture of a view shows.
 
     Args:
         view: What one seat may see.
         theme: Key of `THEMES`.
         four_colours: Whether every suit has a colour of its own.
+        names: What to call the seats, in a few letters each; empty: "you" and "seat 1" ….
 
     Raises:
         ValueError: An unknown theme.
     """
     if theme not in THEMES:
         raise ValueError(f"theme={theme!r}; allowed: {', '.join(THEMES)}")
-    return _Composer(view, THEMES[theme], four_colours).scene()
+    return _Composer(view, THEMES[theme], four_colours, names).scene()
 
 
 class _Composer:
     """Collects instructions from top to bottom."""
 
-    def __init__(self, view: SeatView, theme: Theme, four_colours: bool) -> None:
-        self.view, self.theme = view, theme
+    def __init__(
+        self, view: SeatView, theme: Theme, four_colours: bool, names: Sequence[str]
+    ) -> None:
+        self.view, self.theme, self.names = view, theme, names
         self.suits = FOUR_COLOURS if four_colours else theme.suits
         self.parts: list[Instruction] = []
         self.y = 0.0
@@ -200,6 +207,8 @@ class _Composer:
     # --- parts ----------------------------------------------------------------------------------------
 
     def _name(self, seat: int) -> str:
+        if self.names:
+            return self.names[seat]
         return "you" if seat == self.view.seat else f"seat {seat}"
 
     def _last(self) -> str:
@@ -220,16 +229,16 @@ class _Composer:
         asked = {"offer": "takes or passes the upcard", "draw": "draws", "discard": "discards"}
         who = self._name(view.to_move)
         verb = asked[view.phase]
-        if who == "you":
+        if view.to_move == view.seat and not self.names:
             verb = " ".join(w if w in ("or", "the", "upcard") else w.removesuffix("s") if w != "passes" else "pass" for w in verb.split())  # fmt: skip
         return f"{last}; {who} {verb}"
 
     def _seat_label(self, seat: int) -> None:
         moving = self.view.phase != "over" and seat == self.view.to_move
         colour = self.theme.mark if moving else self.theme.ink
-        self._text(
-            28, self.y + 48, ("▸ " if moving else "") + self._name(seat), colour, 16, bold=True
-        )
+        name = self._name(seat)
+        size = 16 if len(name) <= 8 else 13  # it ends before the first card
+        self._text(28, self.y + 48, ("▸ " if moving else "") + name, colour, size, bold=True)
         if seat == self.view.dealer:
             self._text(28, self.y + 63, "dealer", self.theme.faint, 12)
 
@@ -264,15 +273,19 @@ class _Composer:
         return self.theme.ink if colour == "#1b1f24" else colour
 
     def _suit(self, suit: str, x: float, y: float, size: float, colour: str) -> None:
-        for outline in SUIT_SHAPES[suit]:
-            points = tuple((x + size * px, y + size * py) for px, py in outline)
-            self.parts.append(Shape(points, colour))
+        self.parts += _suit_shapes(suit, x, y, size, colour)
 
     def _text(
         self, x: float, y: float, text: str, fill: str, size: float = 15, bold: bool = False, anchor: str = "start"
     ) -> None:  # fmt: skip
         if text:
             self.parts.append(Text(x, y, text, fill, size, bold, anchor))
+
+
+@lru_cache(4096)  # hands are drawn step after step, and most cards stay where they are
+def _suit_shapes(suit: str, x: float, y: float, size: float, colour: str) -> tuple[Shape, ...]:
+    outlines = SUIT_SHAPES[suit]
+    return tuple(Shape(tuple((x + size * px, y + size * py) for px, py in o), colour) for o in outlines)  # fmt: skip
 
 
 def _melds_then_rest(hand: list[str]) -> list[list[str]]:

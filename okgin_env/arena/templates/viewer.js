@@ -1,0 +1,238 @@
+// The viewer: one hand, step by step, as somebody saw it.
+
+let opened = null; // what the hand's package holds
+let timer = 0;
+
+async function unpack(number) {
+  const bytes = Uint8Array.from(atob($(`hand-${number}`).textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+async function openHand(number, step, focus) {
+  stop();
+  state.hand = number;
+  $("viewer").hidden = false;
+  const hand = await unpack(number).catch(() => null);
+  if (!hand) {
+    $("words").textContent = "This browser cannot unpack hands; one of 2024 or later can. hands.okgin holds them as text.";
+    return;
+  }
+  if (state.hand !== number) return; // another was opened meanwhile
+  opened = hand;
+  state.step = Math.min(step, opened.steps.length - 1);
+  const { seats } = data.hands[number - 1];
+  if (state.view !== "open" && !(Number(state.view) < seats.length)) state.view = "open";
+  $("hand-title").textContent = `Hand ${number}: ${seats.join(" · ")}`;
+  $("slider").max = opened.steps.length - 1;
+  showViews(seats);
+  showMoves(seats);
+  markRow();
+  showStep();
+  if (focus) {
+    $("viewer").focus({ preventScroll: true });
+    $("viewer").scrollIntoView();
+  }
+}
+
+function showViews(seats) {
+  const choices = [["open", "all cards"], ...seats.map((name, p) => [String(p), `what seat ${p} saw: ${name}`])];
+  const buttons = choices.map(([view, text]) => {
+    const chosen = view === state.view;
+    const button = element("button", { type: "button", role: "radio", "aria-checked": chosen, tabindex: chosen ? 0 : -1 }, text);
+    button.addEventListener("click", () => chooseView(view));
+    button.dataset.view = view;
+    return button;
+  });
+  $("views").replaceChildren(...buttons);
+}
+
+function chooseView(view) {
+  state.view = view;
+  for (const button of $("views").children) {
+    button.setAttribute("aria-checked", button.dataset.view === view);
+    button.tabIndex = button.dataset.view === view ? 0 : -1;
+  }
+  showMoves(data.hands[state.hand - 1].seats);
+  showStep();
+}
+
+// What is said of a step to whoever looks: a drawn card is named only where it is seen.
+function wordsOf([, all, others, knower]) {
+  return state.view === "open" || Number(state.view) === knower ? all : others;
+}
+
+function showMoves(seats) {
+  const items = opened.steps.map((step, k) => {
+    const button = element("button", { type: "button" });
+    if (step[0] >= 0) button.append(element("b", {}, seats[step[0]]), " ");
+    button.append(wordsOf(step));
+    button.addEventListener("click", () => go(k));
+    const item = element("li");
+    item.append(button);
+    return item;
+  });
+  $("moves").replaceChildren(...items);
+}
+
+function showStep() {
+  const step = opened.steps[state.step];
+  const view = state.view === "open" ? 0 : Number(state.view) + 1;
+  $("board").replaceChildren(draw(opened, view, state.step));
+  const { seats } = data.hands[state.hand - 1];
+  $("words").textContent = step[0] < 0 ? wordsOf(step) : `${seats[step[0]]} (seat ${step[0]}) ${wordsOf(step)}`;
+  $("slider").value = state.step;
+  $("slider").setAttribute("aria-valuetext", $("words").textContent);
+  $("count").textContent = `${state.step} of ${opened.steps.length - 1}`;
+  [...$("moves").children].forEach((item, k) => {
+    if (k === state.step) item.setAttribute("aria-current", "step");
+    else item.removeAttribute("aria-current");
+  });
+  const item = $("moves").children[state.step];
+  if (item.offsetTop < $("moves").scrollTop || item.offsetTop + item.offsetHeight > $("moves").scrollTop + $("moves").clientHeight) {
+    $("moves").scrollTop = item.offsetTop - $("moves").clientHeight / 2;
+  }
+  writeAddress();
+}
+
+function go(step) {
+  state.step = Math.max(0, Math.min(step, opened.steps.length - 1));
+  showStep();
+}
+
+function otherHand(by) {
+  const at = visible.indexOf(state.hand);
+  const next = visible[at < 0 ? 0 : at + by];
+  if (next) openHand(next, 0, true);
+}
+
+function stop() {
+  clearInterval(timer);
+  timer = 0;
+  showPlaying();
+}
+
+function play() {
+  if (timer) return stop();
+  if (state.step === opened.steps.length - 1) go(0);
+  timer = setInterval(() => {
+    go(state.step + 1);
+    if (state.step === opened.steps.length - 1) stop();
+  }, 900);
+  showPlaying();
+}
+
+function showPlaying() {
+  const button = document.querySelector('[data-go="play"]');
+  button.setAttribute("aria-pressed", timer !== 0);
+  button.textContent = timer ? "Pause" : "Play";
+  button.setAttribute("aria-label", button.textContent);
+}
+
+const commands = {
+  first: () => go(0),
+  back: () => go(state.step - 1),
+  play,
+  forward: () => go(state.step + 1),
+  last: () => go(opened.steps.length - 1),
+  "previous-hand": () => otherHand(-1),
+  "next-hand": () => otherHand(1),
+};
+const keys = { ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last", " ": "play", n: "next-hand", p: "previous-hand" };
+
+function onKey(event) {
+  const target = event.target;
+  if (!opened || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (target !== document.body && !$("viewer").contains(target)) return;
+  if (target.matches("input, select")) return; // they have keys of their own
+  if (event.key === " " && target.matches("button")) return;
+  if (target.getAttribute("role") === "radio" && event.key.startsWith("Arrow")) return moveRadio(event);
+  const command = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  if (!command || (target === document.body && ["first", "last", "play"].includes(command))) return;
+  event.preventDefault();
+  commands[command]();
+}
+
+function moveRadio(event) {
+  const all = [...$("views").children];
+  const by = ["ArrowLeft", "ArrowUp"].includes(event.key) ? -1 : 1;
+  const next = all[(all.indexOf(event.target) + by + all.length) % all.length];
+  event.preventDefault();
+  chooseView(next.dataset.view);
+  next.focus();
+}
+
+function startViewer() {
+  for (const button of document.querySelectorAll("[data-go]")) button.addEventListener("click", () => {
+    if (button.dataset.go !== "play") stop();
+    commands[button.dataset.go]();
+  });
+  $("slider").addEventListener("input", () => go(Number($("slider").value)));
+  document.addEventListener("keydown", onKey);
+}
+
+// --- drawing -------------------------------------------------------------------------------------------
+
+const svgNames = document.querySelector("svg").namespaceURI;
+
+function svg(name, attributes, text = "") {
+  const made = document.createElementNS(svgNames, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text) made.textContent = text;
+  return made;
+}
+
+// One instruction of `page_hands._Book` as an element; colours follow the page's theme by themselves.
+function drawn(part, colour) {
+  if (part[0] === "r") {
+    const [, x, y, width, height, rx, fill, edge, edgeWidth] = part;
+    const made = svg("rect", { x, y, width, height, rx });
+    made.style.fill = colour(fill);
+    if (colour(edge)) {
+      made.style.stroke = colour(edge);
+      made.style.strokeWidth = edgeWidth;
+    }
+    return made;
+  }
+  if (part[0] === "t") {
+    const [, x, y, text, fill, size, bold, anchor] = part;
+    const made = svg("text", { x, y, "font-size": size, "font-weight": bold ? 600 : 400, "text-anchor": anchor }, text);
+    made.style.fill = colour(fill);
+    return made;
+  }
+  const [, outline, x, y, size, fill] = part;
+  const points = data.outlines[outline].map(([u, v]) => `${(x + size * u).toFixed(1)},${(y + size * v).toFixed(1)}`);
+  const made = svg("polygon", { points: points.join(" ") });
+  made.style.fill = colour(fill);
+  return made;
+}
+
+function draw(hand, view, step) {
+  const [, ...numbers] = hand.pictures[view][step];
+  const height = Math.max(...hand.pictures.flat().map((picture) => picture[0])); // nothing jumps between steps
+  const colour = (k) => hand.colours[k][0] && `light-dark(${hand.colours[k].join(", ")})`;
+  const board = svg("svg", { viewBox: `0 0 900 ${height}`, role: "img", "aria-label": "The table" });
+  board.append(...numbers.map((k) => drawn(hand.parts[k], colour)));
+  return board;
+}
+
+// --- start ---------------------------------------------------------------------------------------------
+
+async function showAll() {
+  readAddress();
+  showTheme();
+  if (!data.hands.length) return;
+  showList();
+  if (state.hand >= 1 && state.hand <= data.hands.length) await openHand(state.hand, state.step, true);
+}
+
+startTheme();
+startLimits();
+if (data.hands.length) {
+  startList();
+  startViewer();
+}
+addEventListener("hashchange", () => {
+  if (location.hash.includes("=")) showAll(); // not for links to sections
+});
+showAll();
