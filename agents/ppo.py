@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import subprocess
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -26,8 +25,9 @@ from agents.curve import draw_curve
 from agents.export import as_player, export
 from agents.imitate import imitate
 from okgin_env import Rules, __version__, players
-from okgin_env.arena import evaluate
+from okgin_env.arena import report, tournament
 from okgin_env.arena.match import play
+from okgin_env.arena.provenance import commit
 from okgin_env.arena.statistics import clustered_mean
 from okgin_env.files import write_bytes, write_text
 from okgin_env.sb3 import OklahomaGinVecEnv
@@ -119,18 +119,6 @@ def make_model(config: TrainConfig, env: VecEnv) -> MaskablePPO:
     )
 
 
-def commit() -> str:
-    """The commit of the working tree, marked when it has changes; "unknown" outside a checkout."""
-    here = Path(__file__).parent
-    try:
-        git = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-        return subprocess.run(
-            git, cwd=here, capture_output=True, text=True, check=True
-        ).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
 class _Run:
     """The parts of a run: environment, model, folder."""
 
@@ -205,16 +193,17 @@ class _Run:
         }
         export(self.model.policy, self.folder / "policy.safetensors", metadata)
         agent = as_player(self.model.policy, "agent")
-        content = evaluate.round_robin(
-            [agent, *(players.make(name) for name in self.config.ladder)],
-            self.rules,
+        ladder = [players.make(name) for name in self.config.ladder]
+        plan = tournament.Plan(
+            rules=self.rules,
             n_hands=self.config.final_hands,
             n_matches=self.config.final_hands // 10,
             seed=self.config.seed,
             first_only=True,
         )
-        text = evaluate.as_text(content)
-        evaluate.write_json(self.folder / "evaluation.json", content)
+        content = tournament.run([agent, *ladder], plan, about={"commit": commit()}).content
+        text = report.as_text(content)
+        report.write_json(self.folder / "evaluation.json", content)
         write_text(self.folder / "evaluation.md", text + "\n")
         print(text)
         self.console.print(

@@ -13,11 +13,21 @@ pytest.importorskip("choix")
 
 import evaluate
 from okgin_env import Rules, players
-from okgin_env.arena.match import play
-from okgin_env.arena.report import Pair, ratings, table
+from okgin_env.arena.match import play, play_deals
+from okgin_env.arena.outcome import Pair
+from okgin_env.arena.report import table
 from okgin_env.arena.statistics import bradley_terry, clustered_mean
+from okgin_env.arena.summary import ratings, speeds, summary
 
 ROOT = Path(__file__).parent.parent
+
+
+def summarised(a, b, rules: Rules, n_deals: int, seed: int, n_matches: int = 0) -> dict:
+    """The summary of two players on some deals."""
+    hands = play_deals(a, b, rules, seed, 0, n_deals)
+    matches = play(a, b, rules, n_matches, seed, matches=True) if n_matches else None
+    pair = Pair(hands.results, matches, hands.knocks, hands.shown)
+    return summary(pair, speeds([pair], [a, b], rules))
 
 
 class Outside(players.Bot):
@@ -66,12 +76,12 @@ def test_illegal_player_loses_its_hands_and_is_counted() -> None:
         def choose(self, view, rng):
             return 107  # big gin, which these rules do not have
 
-    pair = Pair(play(Cheat(), players.make("simple"), Rules.preset("classic"), 20, seed=0), None)
-    summary = pair.summary()
-    assert summary["illegal"] == 40
-    assert summary["by_a"]["illegal"] == 1.0
-    assert summary["points_per_hand"] == -100
-    assert summary["hand_win_rate"] == 0
+    found = summarised(Cheat(), players.make("simple"), Rules.preset("classic"), 20, 0)
+    assert found["illegal"] == 40
+    assert found["faults"] == {"Cheat": {"illegal": 40}, "simple": {}}
+    assert found["by_a"]["illegal"] == 1.0
+    assert found["points_per_hand"] == -100
+    assert found["hand_win_rate"] == 0
 
 
 def test_interval_is_clustered_by_deal() -> None:
@@ -107,14 +117,11 @@ def test_camper_check_figures() -> None:
     """agents.md: against simple under eaai +6.0 ± 0.3 points a hand, 44.6 % of decided hands, 78 % of matches."""
     camper, simple = players.make("camper"), players.make("simple")
     eaai = Rules.preset("eaai")
-    pair = Pair(
-        play(camper, simple, eaai, 5000, seed=1), play(camper, simple, eaai, 500, 1, matches=True)
-    )
-    summary = pair.summary()
-    assert summary["points_per_hand"] == pytest.approx(6.0, abs=0.8)
-    assert summary["hand_win_rate"] == pytest.approx(0.446, abs=0.02)
-    assert summary["match_win_rate"] == pytest.approx(0.78, abs=0.05)
-    shares = {**{f"a {k}": v for k, v in summary["by_a"].items()}, **summary["by_b"]}
+    found = summarised(camper, simple, eaai, 5000, 1, n_matches=500)
+    assert found["points_per_hand"] == pytest.approx(6.0, abs=0.8)
+    assert found["hand_win_rate"] == pytest.approx(0.446, abs=0.02)
+    assert found["match_win_rate"] == pytest.approx(0.78, abs=0.05)
+    shares = {**{f"a {k}": v for k, v in found["by_a"].items()}, **found["by_b"]}
     published = {"a knock": 1667, "a undercut": 5471, "a gin": 1751, "knock": 10634, "gin": 406}
     for name, count in published.items():
         assert shares[name] == pytest.approx(count / 20000, abs=0.02), name
@@ -137,7 +144,7 @@ def test_json_and_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     )
     printed = capsys.readouterr().out
     content = json.loads(path.read_text())
-    assert set(content) == {"rules", "seed", "pairs", "ratings"}
+    assert {"rules", "seed", "pairs", "ratings", "checks", "nash", "results"} <= set(content)
     assert [(p["a"], p["b"]) for p in content["pairs"]] == [
         ("simple", "knocker"),
         ("simple", "novice"),
@@ -156,12 +163,17 @@ def test_json_and_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_single_hand_rules_have_no_matches() -> None:
-    pair = Pair(
-        play(players.make("simple"), players.make("random"), Rules.preset("openspiel"), 5, 0), None
+    simple, random, rules = (
+        players.make("simple"),
+        players.make("random"),
+        Rules.preset("openspiel"),
     )
-    assert pair.summary()["matches"] == 0
-    assert "| - |" in table([pair.summary()])
-    assert ratings([pair])[0]["player"] == "simple"
+    found = summarised(simple, random, rules, 5, 0)
+    assert found["matches"] == 0
+    assert "| - |" in table([found])
+    hands = play_deals(simple, random, rules, 0, 0, 5)
+    rated = ratings([Pair(hands.results, None, hands.knocks)])
+    assert rated[0]["player"] == "simple"
     with pytest.raises(ValueError, match="rules with a target"):
         play(
             players.make("simple"),
@@ -182,12 +194,22 @@ def test_single_hand_rules_have_no_matches() -> None:
         (["simple", "README.md:Bot"], "player 'README.md:Bot' cannot be made"),
         (["simple", "random", "--rules", "poker"], "preset 'poker'; allowed: classic"),
         (["simple", "random", "--seats", "9"], "players=9; allowed: 2 to 4"),
-        (["simple", "random", "--hands", "0"], "--hands 0; allowed"),
-        (["simple", "random", "--matches", "-5"], "--matches -5; allowed: 0 or more"),
+        (["simple", "random", "--hands", "0"], "hands=0; allowed"),
+        (["simple", "random", "--matches", "-5"], "matches=-5; allowed: 0 or more"),
         (["simple", "random", "--rules", "openspiel", "--matches", "9"], "openspiel has single"),
-        (["simple", "random", "--seed", "-1"], "--seed -1; allowed: 0 or more"),
+        (["simple", "random", "--seed", "-1"], "seed=-1; allowed: 0 or more"),
         (["simple", "random", "--json", "/proc/x/y.json"], "/proc/x"),
         (["simple", "random", "--json", "tests"], "'tests'; allowed: a file"),
+        (["simple", "random", "--until", "0"], "until=0.0; allowed: above 0"),
+        (["simple", "random", "--workers", "0"], "workers=0; allowed: 1 or more"),
+        (["simple", "random", "--engine", "slurm"], "engine 'slurm'; allowed: local, ray"),
+        (["simple", "random", "--store", "README.md"], "results file 'README.md'"),
+        (["simple", "random", "--merge", "a.sqlite"], "--merge; allowed: with --store"),
+        (["simple", "random", "--rules", "classic(gin=2)"], "'gin=2'; allowed: each once: players"),
+        (
+            ["simple", "simple", "random"],
+            "players simple, simple, random; allowed: different names",
+        ),
     ],
 )
 def test_bad_arguments_are_one_line(

@@ -25,7 +25,8 @@ def as_text(content: dict[str, Any]) -> str:
             f"{r['player']} {r['elo']:+.0f} ({r['low']:+.0f} to {r['high']:+.0f})"
             for r in content["ratings"]
         )
-        lines += ["", f"ratings (Elo scale, simple = 0): {', '.join(rated)}"]
+        scale = ", simple = 0" if any(r["player"] == "simple" for r in content["ratings"]) else ""
+        lines += ["", f"ratings (Elo scale{scale}): {', '.join(rated)}"]
     even = [
         f"{s['a']} and {s['b']} ({_p(s['p_holm'])})" for s in content["pairs"] if s["p_holm"] > 0.05
     ]

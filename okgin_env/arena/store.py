@@ -277,7 +277,7 @@ def _unpacked(
     made = Results(
         task.a, task.b, **columns, seconds=spent[:2], decisions=spent[2:].astype(np.int64)
     )
-    hands = [parse(text + "\nend\n") for text in shown.split("\nend\n") if text.strip()]
+    hands = [parse(f"{text.strip()}\nend\n") for text in shown.split("\nend\n") if text.strip()]
     return Played(made, counts.astype(np.int64), tuple(hands))
 
 

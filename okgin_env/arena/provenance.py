@@ -1,0 +1,25 @@
+"""Where results come from: the commit of the code."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+
+@lru_cache
+def commit() -> str:
+    """The commit of the checkout this package stands in, marked when it has changes; "unknown" outside of one."""
+    folder = Path(__file__).resolve().parents[2]
+    try:
+        if Path(_git(folder, "rev-parse", "--show-toplevel")) != folder:
+            return "unknown"  # installed inside of somebody else's checkout
+        return _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What a git command prints."""
+    found = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
+    return found.stdout.strip()

@@ -1,0 +1,338 @@
+"""Tournaments: stored, resumed, merged, stopped early, on any engine, with any player: always the same results."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rich")
+pytest.importorskip("statsmodels")
+
+import evaluate
+from okgin_env import Rules, players
+from okgin_env.arena.engines import Hall, Local
+from okgin_env.arena.match import play_deals
+from okgin_env.arena.outcome import Outcome
+from okgin_env.arena.store import Store, Task
+from okgin_env.arena.tournament import Double, Plan, run
+from okgin_env.players.base import FAULTS, fault_action
+
+ROOT = Path(__file__).parent.parent
+CLASSIC = Rules.preset("classic")
+NAMES = ("simple", "knocker", "novice")
+
+
+class Outside(players.Bot):
+    """`knocker`, asked from outside the kernel; spawned workers import it."""
+
+    name = "outside"
+
+    def act(self, decisions):
+        return players.make("knocker").act(decisions)
+
+
+class Slow(Outside):
+    """The same, one hand at a time."""
+
+    name = "slow"
+    one_by_one = True
+
+
+def plan(**changes) -> Plan:
+    return Plan(**{"rules": CLASSIC, "n_hands": 400, "n_matches": 20, **changes})
+
+
+def tournament(names=NAMES, store: Store | None = None, **changes) -> Outcome:
+    seated = [players.make(name) if isinstance(name, str) else name for name in names]
+    return run(seated, plan(**changes), store=store, show_progress=False)
+
+
+def untimed(content: dict) -> dict:
+    """A summary without what is measured by the clock."""
+    pairs = [{k: v for k, v in p.items() if k != "ms_per_decision"} for p in content["pairs"]]
+    return {**content, "pairs": pairs}
+
+
+def test_resumed_is_the_same_to_the_last_digit(tmp_path: Path) -> None:
+    whole = tournament().content
+    path = tmp_path / "r.sqlite"
+    store = Store(path, CLASSIC)
+    tournament(
+        NAMES[:2], store, n_hands=100, n_matches=4
+    )  # fewer hands first: what is missing is added
+    store.close()
+    store = Store(path)
+    again = tournament(store=store).content
+    assert untimed(again) == untimed(whole)
+    n_rows = len(store.tasks())
+    assert untimed(tournament(store=store).content) == untimed(whole)
+    assert len(store.tasks()) == n_rows  # nothing was played again
+
+
+@pytest.mark.parametrize("names", [NAMES, (Outside(), "simple"), (Slow(), "simple")])
+def test_workers_play_the_same(names) -> None:
+    assert untimed(tournament(names).content) == untimed(tournament(names, workers=2).content)
+
+
+def test_ray_plays_the_same() -> None:
+    pytest.importorskip("ray")
+    assert untimed(tournament().content) == untimed(tournament(engine="ray", workers=2).content)
+
+
+def test_one_by_one_is_the_same_game() -> None:
+    """Also with three at a table, where each seat has a player of its own, and in matches."""
+    for rules in (CLASSIC, Rules.preset("french", 3)):
+        simple = players.make("simple")
+        for matches in (False, True):
+            n = 3 if matches else 20
+            batched = play_deals(Outside(), simple, rules, 5, 0, n, matches=matches).results
+            single = play_deals(Slow(), simple, rules, 5, 0, n, matches=matches).results
+            swapped = play_deals(simple, Slow(), rules, 5, 0, n, matches=matches).results
+            other = play_deals(simple, Outside(), rules, 5, 0, n, matches=matches).results
+            for x, y in ((batched, single), (swapped, other)):
+                assert np.array_equal(x.points, y.points)
+                assert np.array_equal(x.winner, y.winner)
+
+
+def test_players_are_told_how_hands_end_and_that_it_is_over() -> None:
+    told: list = []
+
+    class Curious(Outside):
+        name = "curious"
+        one_by_one = True
+
+        def hand_over(self, view):
+            told.append((view.seat, view.phase, view.ending, view.scores))
+
+        def close(self):
+            told.append("closed")
+
+    results = play_deals(Curious(), players.make("simple"), CLASSIC, 0, 0, 2, matches=True).results
+    assert told.pop() == "closed"
+    assert len(told) == results.hands.sum()
+    assert all(phase == "over" and ending != "none" for _, phase, ending, _ in told)
+
+
+def test_stopping_rule_stops_at_the_same_deals_however_it_is_played(tmp_path: Path) -> None:
+    """A clear difference ends after the first look; a close one is played to the cap."""
+    changes = {"until": 3.5, "n_hands": 4000, "n_matches": 0}
+    outcome = tournament(store=None, **changes)
+    played = {(p.hands.a, p.hands.b): p.hands.points.size for p in outcome.pairs}
+    for pair, entry in zip(outcome.pairs, outcome.content["pairs"], strict=True):
+        low, high = entry["ci95"]
+        assert high - low <= 3.5 or pair.hands.points.size == 4000
+    assert min(played.values()) < 4000
+    store = Store(tmp_path / "u.sqlite", CLASSIC)
+    tournament(store=store, n_hands=700, n_matches=0, until=3.5)
+    again = tournament(store=store, **changes, workers=2)
+    assert untimed(again.content) == untimed(outcome.content)
+
+
+def test_stores_merge_and_refuse_what_does_not_fit(tmp_path: Path) -> None:
+    stores = {name: Store(tmp_path / name, CLASSIC) for name in ("a", "b", "c")}
+    tournament(store=stores["a"], seed=1)
+    tournament(store=stores["b"], seed=2)
+    tournament(NAMES[1:], store=stores["c"], seed=1)  # one of a's pairs again
+    n_a, n_b = len(stores["a"].tasks()), len(stores["b"].tasks())
+    assert stores["a"].merge(stores["b"]) == n_b
+    assert stores["a"].merge(stores["b"]) == 0
+    assert stores["a"].merge(stores["c"]) == 1  # the double of another first player
+    both = tournament(store=stores["a"], seed=1)
+    assert both.content["seed"] == [1, 2]
+    assert both.content["pairs"][0]["hands"] == 800
+    assert len(stores["a"].tasks()) == n_a + n_b + 1
+    with pytest.raises(ValueError, match="has rules gin; allowed: classic"):
+        stores["a"].merge(Store(tmp_path / "g", Rules.preset("gin")))
+    task = stores["b"].tasks()[0]
+    row = stores["b"].get(task)
+    row.results.points[0] += 1
+    liar = Store(tmp_path / "l", CLASSIC)
+    liar.add(task, row)
+    with pytest.raises(ValueError, match="and not the same; allowed: another seed"):
+        stores["b"].merge(liar)
+    liar.seat({"simple": "somebody"})
+    with pytest.raises(ValueError, match="player simple is not the one"):
+        stores["b"].merge(liar)
+
+
+def test_store_of_other_rules_or_another_player_is_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path / "r", CLASSIC)
+
+    class Mine(Outside):
+        name = "mine"
+        step = 1
+
+        def __init__(self) -> None:
+            self.step = 1
+
+    tournament((Mine(), "simple"), store, n_matches=0)
+    changed = Mine()
+    changed.step = 2
+    with pytest.raises(ValueError, match="player mine is not the one"):
+        tournament((changed, "simple"), store, n_matches=0)
+    with pytest.raises(ValueError, match="has rules classic; allowed: gin, or another file"):
+        Store(tmp_path / "r", Rules.preset("gin"))
+
+
+def test_damaged_and_hostile_stores_are_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    store = Store(path, CLASSIC)
+    tournament(store=store, n_matches=0)
+    store.close()
+    (tmp_path / "text").write_text("no database" * 100)
+    with pytest.raises(ValueError, match="text"):
+        Store(tmp_path / "text")
+    other = sqlite3.connect(tmp_path / "other.sqlite")
+    other.execute("CREATE TABLE about (name TEXT, value BLOB)")
+    other.commit()
+    with pytest.raises(ValueError, match="has format None"):
+        Store(tmp_path / "other.sqlite")
+    db = sqlite3.connect(path)
+    bomb = __import__("zlib").compress(bytes(1 << 26))  # 64 MB of nothing in 64 kB
+    for column, value in (
+        ("results", b"x"),
+        ("results", bomb),
+        ("deals", 1 << 60),
+        ("shown", "okgin hand 1\nrules: x"),
+    ):
+        before = db.execute(f"SELECT {column} FROM played ORDER BY first LIMIT 1").fetchone()[0]
+        db.execute(f"UPDATE played SET {column} = ?", (value,))
+        db.commit()
+        with pytest.raises(ValueError, match="is damaged") as caught:
+            damaged = Store(path)
+            for task in damaged.tasks():
+                damaged.get(task)
+        assert "\n" not in str(caught.value)
+        db.execute(f"UPDATE played SET {column} = ?", (before,))
+        db.commit()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_tournament_goes_on_to_the_same_results(tmp_path: Path, workers: int) -> None:
+    """SIGKILL at random moments, five times; then the same command ends it."""
+    line = [
+        sys.executable,
+        "evaluate.py",
+        *NAMES,
+        "--hands",
+        "60000",
+        "--matches",
+        "1200",
+        "--workers",
+        str(workers),
+    ]
+    path, rng = tmp_path / "r.sqlite", random.Random(workers)
+    for _ in range(5):
+        process = subprocess.Popen(
+            [*line, "--store", str(path)],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        time.sleep(rng.uniform(1.5, 3.5))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if path.exists() and path.stat().st_size:
+            for task in (left := Store(path)).tasks():
+                assert left.get(task).results.points.shape == (task.deals, 2)
+    for name, store in (("resumed", ["--store", str(path)]), ("unbroken", [])):
+        done = subprocess.run(
+            [*line, *store, "--json", str(tmp_path / name)],
+            cwd=ROOT,
+            check=False,
+            stdout=subprocess.DEVNULL,
+        )
+        assert done.returncode == 0
+    resumed, unbroken = (
+        json.loads((tmp_path / name).read_text()) for name in ("resumed", "unbroken")
+    )
+    assert untimed(resumed) == untimed(unbroken)
+
+
+def test_failing_players_lose_their_hands_and_nothing_else(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Broken(Outside):
+        name = "broken"
+
+        def act(self, decisions):
+            if (decisions.words[0] & np.uint64(7)) == 0:
+                raise RuntimeError("out of cards")
+            return super().act(decisions)
+
+    class Babbler(Outside):
+        name = "babbler"
+
+        def act(self, decisions):
+            return [None] * len(decisions)
+
+    class Late(Outside):
+        name = "late"
+
+        def act(self, decisions):
+            return np.full(len(decisions), fault_action("time"))
+
+    outcome = tournament((Broken(), Babbler(), Late(), "simple"), n_hands=200, n_matches=0)
+    kinds = {name: set() for name in ("broken", "babbler", "late")}
+    for entry in outcome.content["pairs"]:
+        for name, found in entry["faults"].items():
+            if name in kinds:
+                kinds[name] |= set(found)
+    assert kinds == {"broken": {"crash"}, "babbler": {"nonsense"}, "late": {"time"}}
+    assert "player broken: RuntimeError: out of cards" in caplog.text
+    for pair in outcome.pairs:
+        forfeited = pair.hands.faults.sum(axis=(2, 3))
+        assert np.array_equal(forfeited == 1, pair.hands.ending == 6)
+        assert forfeited.max() <= 1
+    assert len(FAULTS) == 5
+
+
+def test_double_is_no_better_and_no_worse() -> None:
+    """Twenty seeds, each at the 5 % level: more than four are not to be expected (p = 0.003)."""
+    simple = players.make("simple")
+    twice = Hall(CLASSIC, {"simple": simple, "double": Double(simple)})
+    found = 0
+    from okgin_env.arena.statistics import no_difference
+
+    for seed in range(20):
+        [(_, played)] = Local(twice).run([Task(seed, "simple", "double", "hands", 0, 500)])
+        assert played.results.points.any()
+        found += no_difference(played.results.points) < 0.05
+    assert found <= 4
+
+
+def test_knock_counts_are_those_of_the_hands() -> None:
+    played = play_deals(players.make("camper"), players.make("simple"), CLASSIC, 3, 0, 300)
+    results, knocks = played.results, played.knocks
+    ended = np.isin(results.ending, [1, 2, 3, 4])
+    assert knocks[:, 1].sum() == ended.sum()
+    assert (knocks[:, 1] <= knocks[:, 0]).all()
+    assert np.array_equal(knocks[1, 0], knocks[1, 1])  # simple knocks as soon as it may
+    late = knocks[0, :, :, 3:, 1:]
+    assert late[0].sum() > 0
+    assert late[1].sum() == 0  # camper never knocks late but with gin
+
+
+def test_command_line_stores_merges_and_reports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("jinja2")
+    line = ["simple", "knocker", "--hands", "400", "--matches", "10"]
+    for seed in ("1", "2"):
+        assert evaluate.main([*line, "--seed", seed, "--store", str(tmp_path / seed)]) == 0
+    both = [*line, "--seed", "1", "--store", str(tmp_path / "1"), "--merge", str(tmp_path / "2")]
+    assert evaluate.main([*both, "--report", str(tmp_path / "report")]) == 0
+    said = capsys.readouterr()
+    assert "3 new rows" in said.err
+    assert "| simple | knocker | 800 |" in said.out
+    assert (tmp_path / "report" / "report.html").is_file()
