@@ -11,6 +11,7 @@ It imports little, since every start of a bot waits for it.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import select
@@ -70,10 +71,8 @@ def _children() -> list[int]:
 
 
 def _kill(pid: int, group: bool) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         (os.killpg if group else os.kill)(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def _reap() -> tuple[dict[int, int], bool]:
@@ -134,10 +133,8 @@ def main(argv: list[str]) -> int:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):  # the program's pipes close when the program closes them
         os.dup2(nowhere, fd)
-    try:
+    with contextlib.suppress(OSError):  # a broken socket: the parent is gone
         _guard(program, parent, control, wakeup)
-    except OSError:  # the socket is broken: the parent is gone
-        pass
     return 0 if _kill_all(program) else 1
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import secrets
 import shlex
 import shutil
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,6 @@ class ProcessPlayer:
         self._told: Story | None = None
         self._memory = Memory()
         self._n_hands = 0
-        self._n_requests = 0
         self._n_failed = 0
         self._failure = ""
 
@@ -103,7 +103,9 @@ class ProcessPlayer:
             return
         story = self._memory.story(view)
         messages = [*self._news(story), protocol.end(view)]
-        program.send(b"".join(map(protocol.line, messages)))  # if it is broken, the next decision tells
+        program.send(
+            b"".join(map(protocol.line, messages))
+        )  # if it is broken, the next decision tells
         self._told = None
 
     def close(self) -> None:
@@ -136,8 +138,7 @@ class ProcessPlayer:
     def _asked(self, program: Program, view: SeatView, story: Story, word: int) -> int:
         """Tells the program what is new, and asks it."""
         program.listen_afresh()
-        self._n_requests += 1
-        number = self._n_requests
+        number = secrets.randbits(31)  # so that nobody answers before being asked
         request = protocol.request(view, number, story.drawn, word)
         program.send(b"".join(map(protocol.line, [*self._news(story), request])))
         self._told = story
@@ -179,7 +180,7 @@ class ProcessPlayer:
             return self._program
         if self._n_failed >= MAX_FAILED_STARTS:
             raise Trouble(self._failure, f"given up after {self._n_failed} failed starts in a row")
-        self._told, self._rules, self._n_requests, self._n_hands = None, rules, 0, 0
+        self._told, self._rules, self._n_hands = None, rules, 0
         try:
             self._greet(rules)
         except Trouble as trouble:
@@ -256,4 +257,4 @@ def _checked(command: str | Sequence[str]) -> tuple[str, ...]:
 
 def _short(command: Sequence[str]) -> str:
     """The command without folders."""
-    return " ".join(Path(word).name if "/" in word else word for word in command)
+    return " ".join(re.sub(r"[^=]*/", "", word) for word in command)

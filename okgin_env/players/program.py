@@ -22,7 +22,8 @@ MAX_LINE = 1 << 16  # bytes of a line
 MAX_SAID = 1 << 18  # bytes between a question and its answer
 MAX_STDERR = 2048  # bytes of stderr that are kept
 TAG = "OKGIN_BOT"  # environment variable, different for each start: whoever has it belongs to that program
-_QUIET_S = 0.05  # a program that says nothing for so long has stopped talking
+_QUIET_S = 0.25  # a program that says nothing for so long has stopped talking
+_LAST_WORDS_S = 0.05  # how long to wait for why a program has closed its pipes
 _STOP_S = 12.0  # the guardian has this long; then the sweep goes over it
 
 
@@ -67,7 +68,15 @@ class Program:
         guardian = Path(__file__).with_name("guardian.py")
         self._owner = os.getpid()
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", guardian, str(os.getpid()), str(theirs.fileno()), *command],
+            [
+                sys.executable,
+                "-I",
+                "-S",
+                guardian,
+                str(os.getpid()),
+                str(theirs.fileno()),
+                *command,
+            ],
             bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -134,7 +143,7 @@ class Program:
             self._check_flood()
             left = deadline - time.monotonic()
             if self._ended:
-                if self._turn(_QUIET_S):  # its last words, and why it has ended
+                if self._turn(_LAST_WORDS_S):
                     continue
                 raise Trouble("crash", self._ended)
             if left <= 0:

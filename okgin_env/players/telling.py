@@ -157,7 +157,9 @@ def _cards_before(
     action = moves[last][1]
     drew = last if action == DRAW_STOCK else None
     if action == PASS:
-        drew = next((k for k, (seat, _) in enumerate(moves) if k > last and seat == view.seat), None)
+        drew = next(
+            (k for k, (seat, _) in enumerate(moves) if k > last and seat == view.seat), None
+        )
     if drew is not None:
         return [(now ^ 1 << card, (drew, card)) for card in range(N_CARDS) if now >> card & 1]
     if action == DRAW_TOP:
