@@ -23,7 +23,7 @@ MAX_SAID = 1 << 18  # bytes between a question and its answer
 MAX_STDERR = 2048  # bytes of stderr that are kept
 TAG = "OKGIN_BOT"  # environment variable, different for each start: whoever has it belongs to that program
 _QUIET_S = 0.25  # a program that says nothing for so long has stopped talking
-_LAST_WORDS_S = 0.05  # how long to wait for why a program has closed its pipes
+_LAST_WORDS_S = 0.5  # how long to wait for why a program has closed its pipes
 _STOP_S = 12.0  # the guardian has this long; then the sweep goes over it
 
 
@@ -97,6 +97,7 @@ class Program:
         self._said = bytearray()
         self._n_said = 0  # bytes since `listen_afresh`
         self._ended = ""  # why nothing more can come
+        self._exited = False  # the guardian has said so
         self.stderr = b""
         for fd in (self._out, self._err, own.fileno()):
             self._selector.register(fd, selectors.EVENT_READ)
@@ -143,7 +144,7 @@ class Program:
             self._check_flood()
             left = deadline - time.monotonic()
             if self._ended:
-                if self._turn(_LAST_WORDS_S):
+                if self._last_words():
                     continue
                 raise Trouble("crash", self._ended)
             if left <= 0:
@@ -172,6 +173,14 @@ class Program:
         self._stop()
 
     # --- moving bytes ---------------------------------------------------------------------------------
+
+    def _last_words(self) -> bool:
+        """Waits a little for why the program has ended; returns whether it has said something instead."""
+        n_before, end = self._n_said, time.monotonic() + _LAST_WORDS_S
+        while not self._exited and self._n_said == n_before and time.monotonic() < end:
+            self._turn(max(0.0, end - time.monotonic()))
+        self._turn(0.0)
+        return self._n_said > n_before
 
     def _check_flood(self) -> None:
         if self._n_said > MAX_SAID:
@@ -211,6 +220,7 @@ class Program:
                 said = self._control.recv(64)
             except ConnectionError:
                 said = b""
+            self._exited = True
             code = said.strip().decode()
             if code.startswith("-"):
                 self._ended = f"it was killed by {_signal_name(-int(code))}"
