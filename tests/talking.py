@@ -23,6 +23,7 @@ from okgin_env.players import Decisions, ProcessPlayer, process
 ROOT = Path(__file__).parent.parent
 ONE = np.zeros(1, np.int64)
 Answers = Callable[[dict], str]
+_TALKING: dict[str, Any] = {}  # every conversation, by the argument of its command
 
 
 def simple_choose() -> Answers:
@@ -82,9 +83,11 @@ def talker(monkeypatch: pytest.MonkeyPatch, choose: Answers) -> tuple[ProcessPla
     """A `ProcessPlayer` whose program is a `Conversation`; ids count from 1."""
     conversation = Conversation(choose)
     numbers = itertools.count(1)
-    monkeypatch.setattr(process, "Program", lambda command: conversation)
+    monkeypatch.setattr(process, "Program", lambda command: _TALKING[command[1]])
     monkeypatch.setattr(process.secrets, "randbits", lambda n: next(numbers))
-    return ProcessPlayer("sh"), conversation
+    name = str(len(_TALKING))
+    _TALKING[name] = conversation
+    return ProcessPlayer(["sh", name]), conversation
 
 
 def deal(rules: Rules, deck: Sequence[int], dealer: int, seed: int) -> NDArray[np.void]:
