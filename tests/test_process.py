@@ -21,7 +21,7 @@ from okgin_env.kernel import batch
 from okgin_env.layout import DRAW_TOP, ENDINGS, N_ACTIONS, PASS
 from okgin_env.players import Decisions, ProcessPlayer
 from okgin_env.players.base import FAULTS, fault_action
-from okgin_env.players.program import TAG
+from okgin_env.players.stopping import TAG
 
 psutil = pytest.importorskip("psutil")
 ROOT = Path(__file__).parent.parent

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
-import re
 import secrets
 import shlex
-import shutil
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +14,8 @@ from numpy.typing import NDArray
 
 from okgin_env.players import protocol
 from okgin_env.players.base import Decisions, fault_action
-from okgin_env.players.program import Program, Trouble, need_psutil
+from okgin_env.players.command import checked_command, need_psutil, short_command
+from okgin_env.players.program import Program, Trouble
 from okgin_env.players.telling import Memory, Story
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
@@ -61,10 +59,10 @@ class ProcessPlayer:
         for what, seconds in (("move_time", move_time), ("start_time", start_time)):
             if not (isinstance(seconds, (int, float)) and 0 < seconds < math.inf):
                 raise ValueError(f"{what}={seconds!r}; allowed: seconds above 0")
-        self._command = _checked(command)
+        self._command = checked_command(command)
         self.move_time = move_time
         self.start_time = start_time
-        self.name = name if name is not None else _short(self._command)
+        self.name = name if name is not None else short_command(self._command)
         need_psutil()
         self.said_name = ""
         self.last_trouble = ""
@@ -237,24 +235,3 @@ def _read(program: Program, deadline: float, read: Any) -> Any:
         if program.keeps_talking(deadline):
             raise Trouble("flood", f"it goes on without end: {error}") from error
         raise Trouble("nonsense", str(error)) from error
-
-
-def _checked(command: str | Sequence[str]) -> tuple[str, ...]:
-    """The command with its program's whole path."""
-    try:
-        words = shlex.split(command) if isinstance(command, str) else [*command]
-    except ValueError as error:
-        raise ValueError(f"player 'cmd:{command}': {str(error).lower()}") from error
-    if not words or not words[0]:
-        raise ValueError("player 'cmd:'; allowed: cmd: and a command, as in 'cmd:./bot --flag'")
-    found = shutil.which(words[0])
-    if found is None:
-        raise ValueError(
-            f"player 'cmd:{shlex.join(words)}': there is no program {words[0]!r} that can be run"
-        )
-    return (os.path.abspath(found), *words[1:])
-
-
-def _short(command: Sequence[str]) -> str:
-    """The command without folders."""
-    return " ".join(re.sub(r"[^=]*/", "", word) for word in command)

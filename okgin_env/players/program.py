@@ -15,16 +15,17 @@ import sys
 import time
 import uuid
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+from okgin_env.players.command import need_psutil
+from okgin_env.players.stopping import TAG, stop
 
 MAX_LINE = 1 << 16  # bytes of a line
 MAX_SAID = 1 << 18  # bytes between a question and its answer
 MAX_STDERR = 2048  # bytes of stderr that are kept
-TAG = "OKGIN_BOT"  # environment variable, different for each start: whoever has it belongs to that program
 _QUIET_S = 0.25  # a program that says nothing for so long has stopped talking
 _LAST_WORDS_S = 0.5  # how long to wait for why a program has closed its pipes
-_STOP_S = 12.0  # the guardian has this long; then the sweep goes over it
 
 
 class Trouble(Exception):
@@ -37,18 +38,6 @@ class Trouble(Exception):
     def __init__(self, fault: str, text: str) -> None:
         super().__init__(text)
         self.fault = fault
-
-
-def need_psutil() -> None:
-    """Checks that the programs of a bot can be found.
-
-    Raises:
-        ImportError: psutil is not installed.
-    """
-    try:
-        import psutil  # noqa: F401
-    except ImportError as error:
-        raise ImportError("cmd: players need: pip install okgin-env[arena]") from error
 
 
 class Program:
@@ -89,7 +78,7 @@ class Program:
         pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
         self._selector = selectors.DefaultSelector()
         open_ends = (*pipes, self._selector)
-        self._stop = weakref.finalize(self, _stop, self._process, own, open_ends, tag, self._owner)
+        self._stop = weakref.finalize(self, stop, self._process, own, open_ends, tag, self._owner)
         own.setblocking(False)
         self._in, self._out, self._err = (_unblocked(pipe) for pipe in pipes)
         self._control = own
@@ -255,41 +244,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _stop(
-    guardian: subprocess.Popen, control: socket.socket, open_ends: Sequence, tag: str, owner: int
-) -> None:
-    """Lets the guardian kill the program, then kills what it may have missed."""
-    if os.getpid() != owner:  # a forked copy: the program is the other process's
-        guardian.returncode = 0  # nor is the guardian ours to wait for
-        for end in (control, *open_ends):
-            end.close()
-        return
-    import psutil
-
-    below: list[psutil.Process] = []
-    with contextlib.suppress(psutil.Error):
-        below = psutil.Process(guardian.pid).children(recursive=True)
-    with contextlib.suppress(OSError):
-        control.shutdown(socket.SHUT_RDWR)  # unlike closing it, heard even if a fork has a copy
-    control.close()
-    try:
-        guardian.wait(_STOP_S)
-    except subprocess.TimeoutExpired:
-        guardian.kill()
-        guardian.wait()
-    for end in open_ends:
-        end.close()
-    _kill_each(below, lambda process: True)
-    _kill_each(psutil.process_iter(), lambda process: process.environ().get(TAG) == tag)
-
-
-def _kill_each(processes: object, chosen: Callable) -> None:
-    """Kills the chosen of some psutil processes that are still running."""
-    import psutil
-
-    for process in processes:  # type: ignore[attr-defined]
-        with contextlib.suppress(psutil.Error):
-            if process.is_running() and process.pid != os.getpid() and chosen(process):
-                process.kill()
