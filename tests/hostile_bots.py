@@ -136,7 +136,7 @@ def up_and_hang() -> None:
 
 
 BEHAVIOURS = {
-    "crash-at-start": lambda: sys.exit("no such luck"),
+    "crash-at-start": lambda: sys.exit("\x1b[31mno such\nluck"),
     "hang-at-start": hang,
     "nonsense-at-start": lambda: (say({"type": "hi"}), hang()),
     "exit-early": lambda: (until_request(), sys.exit(0)),

@@ -148,6 +148,12 @@ def test_a_crash_in_the_middle_of_a_hand_says_why() -> None:
     bot.close()
 
 
+def test_trouble_is_one_line_without_control_characters() -> None:
+    bot = _bot("crash-at-start")
+    bot.act(_first_decision())
+    assert bot.last_trouble == "it exited with status 1; stderr: ?[31mno such / luck"
+
+
 def test_a_missing_interpreter_says_why(tmp_path: Path) -> None:
     script = tmp_path / "bot"
     script.write_text("#!/no/such/interpreter\n")
@@ -319,6 +325,12 @@ def test_a_bad_command_is_refused_at_once(make: Callable[[], object], says: str)
     with pytest.raises(ValueError, match=says) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+def test_what_it_needs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    with pytest.raises(ImportError, match=r"^cmd: players need: pip install okgin-env\[arena\]$"):
+        players.make("cmd:sh")
 
 
 def test_names_have_no_folders() -> None:

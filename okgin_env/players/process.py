@@ -101,9 +101,7 @@ class ProcessPlayer:
             return
         story = self._memory.story(view)
         messages = [*self._news(story), protocol.end(view)]
-        program.send(
-            b"".join(map(protocol.line, messages))
-        )  # if it is broken, the next decision tells
+        program.send(b"".join(map(protocol.line, messages)))  # the next decision tells if it broke
         self._told = None
 
     def close(self) -> None:
@@ -207,10 +205,11 @@ class ProcessPlayer:
             program.stop()
 
     def _note(self, trouble: str) -> None:
-        """Keeps what was wrong, in one line."""
+        """Keeps what was wrong, in one line that a terminal can be shown."""
         stderr = b"" if self._program is None else self._program.stderr
-        lines = stderr.decode(errors="replace").split("\n")
+        lines = stderr.decode(errors="replace").splitlines()
         said = " / ".join(part.strip() for part in lines if part.strip())
+        said = "".join(letter if letter.isprintable() else "?" for letter in said)
         self.last_trouble = f"{trouble}; stderr: {said}" if said else trouble
 
     def __repr__(self) -> str:

@@ -54,18 +54,10 @@ class Program:
         need_psutil()
         tag = uuid.uuid4().hex
         own, theirs = socket.socketpair()
-        guardian = Path(__file__).with_name("guardian.py")
+        guardian = [sys.executable, "-I", "-S", str(Path(__file__).with_name("guardian.py"))]
         self._owner = os.getpid()
         self._process = subprocess.Popen(
-            [
-                sys.executable,
-                "-I",
-                "-S",
-                guardian,
-                str(os.getpid()),
-                str(theirs.fileno()),
-                *command,
-            ],
+            [*guardian, str(self._owner), str(theirs.fileno()), *command],
             bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
