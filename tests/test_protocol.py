@@ -33,6 +33,7 @@ from okgin_env.kernel.state import as_records
 from okgin_env.layout import BIG_GIN, DISCARD, KNOCK, N_ACTIONS, N_CARDS, OVER, SHED
 from okgin_env.players import ProcessPlayer, protocol
 from okgin_env.players.base import fault_action
+from okgin_env.positions import position
 from okgin_env.view import action_text
 
 N_HANDS = 2 if PLAIN else 8
@@ -189,6 +190,28 @@ def test_a_hand_entered_in_the_middle_says_what_it_does_not_know(
     assert draws
     assert all(m["card"] is None for m in draws)
     assert request["cards"] == decisions.view(0).hand
+
+
+@pytest.mark.parametrize("pile", ["Jh", "Jh 8c 4d"])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_hand_set_up_as_a_position_is_told(
+    pile: str, seat: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hands = ["As 2s 3s 7h 7d 7c Kd Qc 9h 8d", "4c 5c 6c Td Th Ts 2h 3d 5h 9s"]
+    rules = Rules.preset("classic")
+    for chosen in (lambda request: request["legal"][-1], simple_choose()):
+        state = position(rules, hands=hands, pile=pile, seat=seat)
+        player, conversation = talker(monkeypatch, chosen)
+        play_out(state, rules, [players.make("knocker"), player])
+        assert not player.last_trouble
+        messages = conversation.messages
+        assert [m["type"] for m in messages].count("hand") == 1
+        if messages[1]["cards"] is not None:
+            assert messages[1]["cards"] == cards.text(cards.mask(hands[1])).split()
+        for message in messages:
+            if message["type"] == "event" and message["move"] == "take":
+                assert message["card"] is not None or len(pile) > 2
+        assert messages[-1]["type"] == "end"
 
 
 def test_requests_say_what_the_view_says(monkeypatch: pytest.MonkeyPatch) -> None:
