@@ -29,6 +29,7 @@ a player is one of:
 {players}
   a model file (.zip of stable-baselines3, .safetensors); only its numbers are read, no code is run
   package.module:Class for a class of your own (its module is imported, and so runs its code)
+  cmd: and a command line for a program in any language (docs/protocol.md)
 
 the same seed and the same entries give the same match; NO_COLOR in the environment turns colours off
 """
@@ -61,6 +62,13 @@ def parser() -> argparse.ArgumentParser:
     add("--hint", default="camper", metavar="PLAYER", help="who gives hints (default: camper)")
     add("--save", type=Path, metavar="FILE", help="add every hand to this .okgin file")
     add("--no-color", action="store_true", help="no colours")
+    serve = commands.add_parser(
+        "serve",
+        help="lend a player to a table elsewhere, as a program (docs/protocol.md)",
+        description="A player as a program that reads JSON lines and answers with moves (docs/protocol.md): "
+        '"cmd:python -m okgin_env serve mybots:Patient" seats a class of your own in a process of its own.',
+    )
+    serve.add_argument("player", metavar="PLAYER", help="a player, as for play")
     return made
 
 
@@ -99,6 +107,15 @@ def play(args: argparse.Namespace) -> int:
     return 2 if session.saver.waiting else 130 if how == "interrupted" else 0
 
 
+def serve(args: argparse.Namespace) -> int:
+    """Answers a table's messages until the input ends; returns the exit status."""
+    player = players.make(args.player)
+    from okgin_env.serve import serve as answer  # after the check: it takes a moment to import
+
+    answer(player, sys.stdin, sys.stdout)
+    return 0
+
+
 def has_colour() -> bool:
     """Whether the terminal takes colours and nobody has asked for none (https://no-color.org)."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
@@ -128,15 +145,15 @@ def main(argv: list[str] | None = None) -> int:
         made.print_help()
         return 2
     try:
-        return play(args)
+        return serve(args) if args.command == "serve" else play(args)
     except BrokenPipeError:  # whoever read the output has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ValueError, FileNotFoundError, ImportError, OSError) as error:
-        print(f"{PROG} play: {error}", file=sys.stderr)
+        print(f"{PROG} {args.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"{PROG} play: stopped", file=sys.stderr)
+        print(f"{PROG} {args.command}: stopped", file=sys.stderr)
         return 130
 
 

@@ -27,7 +27,7 @@ ORDER = [  # imports go from later rows to earlier ones only
     {"okgin_env.info", "okgin_env.seeding"},
     {"okgin_env.env", "okgin_env.vector", "okgin_env.sb3", "okgin_env.aec"},
     {"okgin_env.wrappers", "okgin_env.histories"},
-    {"okgin_env.entry", "okgin_env.table", "okgin_env.human"},
+    {"okgin_env.entry", "okgin_env.table", "okgin_env.human", "okgin_env.serve"},
     {"okgin_env.arena"},
     {"okgin_env.peers"},
     {"okgin_env.__main__"},

@@ -208,10 +208,9 @@ def test_damaged_and_hostile_stores_are_one_line(tmp_path: Path) -> None:
         before = db.execute(f"SELECT {column} FROM played ORDER BY first LIMIT 1").fetchone()[0]
         db.execute(f"UPDATE played SET {column} = ?", (value,))
         db.commit()
+        damaged = Store(path)
         with pytest.raises(ValueError, match="is damaged") as caught:
-            damaged = Store(path)
-            for task in damaged.tasks():
-                damaged.get(task)
+            [damaged.get(task) for task in damaged.tasks()]
         assert "\n" not in str(caught.value)
         db.execute(f"UPDATE played SET {column} = ?", (before,))
         db.commit()

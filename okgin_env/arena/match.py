@@ -170,8 +170,10 @@ class _Table:
         if not self.one_by_one:
             self._play(self.games)
             return
-        for g in self.games:
-            self._play(self.games[g : g + 1])
+        for seat in range(self.rules.players):
+            for g in self.games[self.seat_of_a == seat]:
+                self._play(self.games[g : g + 1])
+            self.close()  # who was shown all cards of a deal must not remember them when it comes again
 
     def _play(self, waiting: NDArray[np.int64]) -> None:
         actions = np.full(len(self.games), batch.NO_ACTION)

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -230,10 +231,19 @@ class Store:
         return len(new)
 
     def digest(self) -> str:
-        """Digest of all results in order (not of the times they took): equal for equal tournaments."""
+        """Digest of all results in order: the same however they were cut into rows, and however long they took."""
         sha = hashlib.sha256(self.rules.label.encode())
-        for task in self.tasks():
-            sha.update(repr(task).encode() + _digest(self.get(task)))
+        for (seed, a, b, kind), tasks in groupby(
+            self.tasks(), lambda t: (t.seed, t.a, t.b, t.kind)
+        ):
+            rows = [self.get(task) for task in tasks]
+            packed = [_rows(row.results).tobytes() for row in rows]
+            knocks = sum(row.knocks for row in rows)
+            sha.update(
+                f"{seed} {a!r} {b!r} {kind}".encode()
+                + b"".join(packed)
+                + knocks.astype("<i8").tobytes()
+            )
         return sha.hexdigest()
 
     def close(self) -> None:
@@ -249,13 +259,19 @@ def _overlap(a: Task, b: Task) -> bool:
 def _packed(played: Played) -> tuple[Any, ...]:
     """Results, knocks and hands as they are stored, then times."""
     results = played.results
-    rows = np.zeros(results.points.shape, _ROW)
-    for name in _ROW.names or ():
-        rows[name] = getattr(results, name)
+    rows = _rows(results)
     times = (*results.seconds.tolist(), *results.decisions.tolist())
     knocks = played.knocks.astype("<i8").tobytes()
     shown = "\n".join(str(hand) for hand in played.shown)
     return zlib.compress(rows.tobytes(), 6), zlib.compress(knocks, 6), shown, *times
+
+
+def _rows(results: Results) -> np.ndarray:
+    """(D, R) `_ROW`."""
+    rows = np.zeros(results.points.shape, _ROW)
+    for name in _ROW.names or ():
+        rows[name] = getattr(results, name)
+    return rows
 
 
 def _digest(played: Played) -> bytes:

@@ -8,6 +8,7 @@ from pathlib import Path
 from okgin_env.kernel.policies import POLICIES
 from okgin_env.players.base import Bot, Decisions, Player
 from okgin_env.players.network import NetworkPlayer
+from okgin_env.players.process import ProcessPlayer
 from okgin_env.players.scripted import DESCRIPTIONS, ScriptedPlayer
 
 __all__ = [
@@ -16,12 +17,14 @@ __all__ = [
     "Decisions",
     "NetworkPlayer",
     "Player",
+    "ProcessPlayer",
     "ScriptedPlayer",
     "make",
     "names",
 ]
 
 MODEL_SUFFIXES = (".zip", ".safetensors")
+PROGRAM = "cmd:"
 
 
 def names() -> list[str]:
@@ -34,12 +37,14 @@ def make(spec: str | Path | Player) -> Player:
 
     Args:
         spec: A built-in name, a model file (``.safetensors`` or stable-baselines3's ``.zip``), ``package.module:Class``
-            for a class of your own, or a `Player` object, which is returned as it is. A module that is named
-            is imported, and so runs its code; model files run none.
+            for a class of your own, ``cmd:`` and a command line for a program in any language (docs/protocol.md), or a
+            `Player` object, which is returned as it is. A module that is named is imported, and so runs its code;
+            a program is started at its first decision; model files run no code.
 
     Raises:
-        ValueError: No such name, module or class, or a file that holds no model.
+        ValueError: No such name, module, class or program, or a file that holds no model.
         FileNotFoundError: The model file is missing.
+        ImportError: The extra that such a player needs is not installed.
     """
     if isinstance(spec, Path):
         spec = str(spec)
@@ -51,13 +56,15 @@ def make(spec: str | Path | Player) -> Player:
         )
     if spec in POLICIES:
         return ScriptedPlayer(spec)
+    if spec.startswith(PROGRAM):
+        return ProcessPlayer(spec.removeprefix(PROGRAM))
     if spec.endswith(MODEL_SUFFIXES):
         return NetworkPlayer.load(Path(spec))
     if ":" in spec:
         return _imported(spec)
     raise ValueError(
         f"player {spec!r}; allowed: {', '.join(names())}, a file ending in "
-        f"{' or '.join(MODEL_SUFFIXES)}, or package.module:Class"
+        f"{' or '.join(MODEL_SUFFIXES)}, package.module:Class, or cmd: and a command"
     )
 
 

@@ -1,0 +1,138 @@
+"""``python -m okgin_env serve``: a player of this package as a program that speaks docs/protocol.md.
+
+A decision is rebuilt from the messages: the concealed record of the hand, hence its observation, its mask and its view, and
+its random number. What no message tells stays blank in the record: the state of the seat's random stream, and how many hands of a
+match are over and were won by whom. No player of this package looks at these.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okgin_env import cards
+from okgin_env.asking import ask
+from okgin_env.kernel import batch
+from okgin_env.kernel.state import as_records, new_states
+from okgin_env.layout import DRAW_STOCK, DRAW_TOP, N_ACTIONS, N_CARDS, PASS, PHASES
+from okgin_env.players import Decisions, Player
+from okgin_env.players.base import kernel_policy
+from okgin_env.players.protocol import ACTIONS, MAX_NAME
+from okgin_env.rules import Rules
+from okgin_env.view import action_text
+
+_ONE = np.zeros(1, np.int64)
+Logged = list[tuple[int, int]]
+
+
+def serve(player: Player, messages: Iterable[str], out: TextIO) -> None:
+    """Answers messages until there are no more.
+
+    Args:
+        player: Who decides. What it prints goes to stderr; its `hand_over`, if it has one, is not called.
+        messages: Lines of the protocol.
+        out: Where the answers go.
+
+    Raises:
+        ValueError: A message is not what it should be.
+    """
+    rules = Rules()
+    events: list[dict[str, Any]] = []
+    for line in messages:
+        message = json.loads(line)
+        kind = message["type"]
+        if kind == "hello":
+            rules = Rules(**message["rules"])
+            with contextlib.redirect_stdout(sys.stderr):
+                _warm_up(player, rules)
+            _say(out, {"type": "hello", "name": _printable(player.name)})
+        elif kind == "hand":
+            events = []
+        elif kind == "event":
+            events.append(message)
+        elif kind == "request":
+            with contextlib.redirect_stdout(sys.stderr):
+                action = int(player.act(rebuilt(rules, message, events))[0])
+            move = action_text(action) if 0 <= action < N_ACTIONS else f"action {action}"
+            _say(out, {"type": "move", "id": message["id"], "move": move})
+        elif kind == "bye":
+            return
+
+
+def rebuilt(rules: Rules, request: dict[str, Any], events: list[dict[str, Any]]) -> Decisions:
+    """The decision that a request and the hand's events stand for."""
+    record = _record(rules, request, _log(events, request["dealer"]))
+    seats = np.array([request["seat"]], np.int64)
+    # With a target the scores are shown; a player made for single hands leaves them out.
+    episode = batch.MATCH if rules.target is not None else batch.HAND
+    asked = ask(record, _ONE, rules, as_records(rules.to_record()), seats, episode)
+    word = np.array([int(request["random"], 16)], np.uint64)
+    return dataclasses.replace(asked, records=record, words=word)
+
+
+def _log(events: list[dict[str, Any]], dealer: int) -> Logged:
+    """The decisions among the events, as (seat, action id): the draw after the dealer's pass is none."""
+    log: Logged = []
+    for event in events:
+        if not (log and log[-1] == (dealer, PASS)):
+            log.append((event["seat"], ACTIONS[event["move"]]))
+        else:
+            log.append((-1, DRAW_STOCK))
+    return [entry for entry in log if entry[0] >= 0]
+
+
+def _record(rules: Rules, request: dict[str, Any], log: Logged) -> NDArray[np.void]:
+    """The concealed (1,) `STATE` record of a request."""
+    record = new_states(1)
+    s, n, seat = record[0], rules.players, request["seat"]
+    for name in ("known", "discards", "declined"):
+        s[name][:n] = [cards.mask(held) for held in request[name]]
+    s["hands"][:n] = s["known"][:n]
+    s["hands"][seat] = cards.mask(request["cards"])
+    s["scores"][:n] = request["scores"]
+    for name in ("seat", "dealer", "limit"):
+        s[name] = request[name]
+    s["upcard"] = cards.card_id(request["upcard"])
+    s["phase"] = PHASES.index(request["phase"])
+    s["taken"] = -1 if request["taken"] is None else cards.card_id(request["taken"])
+    s["next_card"] = N_CARDS - request["stock_left"]
+    s["n_turns"] = request["turns"]
+    s["pile"], s["deck"] = -1, -1
+    pile = cards.ids(request["pile"])
+    s["pile"][: len(pile)] = pile
+    s["n_pile"] = len(pile)
+    s["knocker"] = s["hand_winner"] = s["match_winner"] = -1
+    s["first_seat"] = log[0][0] if log else seat
+    s["n_log"] = len(log)
+    s["log"][: len(log)] = [action for _, action in log]
+    s["n_passes"] = sum(action == PASS for _, action in log)
+    for mover, action in log:
+        s["n_acts"][mover] += 1
+        s["n_sheds"][mover] += action not in (PASS, DRAW_STOCK, DRAW_TOP)
+    return record
+
+
+def _warm_up(player: Player, rules: Rules) -> None:
+    """Loads what the first decision needs before its time runs: compiled code takes a moment."""
+    state = new_states(1)
+    record = as_records(rules.to_record())
+    batch.begin_games(state, _ONE, record)
+    decisions = ask(state, _ONE, rules, record, state["seat"].astype(np.int64), batch.HAND)
+    _ = decisions.view(0).legal
+    if kernel_policy(player) >= 0:  # it keeps nothing, so it may be asked for nothing
+        player.act(decisions)
+
+
+def _printable(name: str) -> str:
+    return "".join(letter for letter in name if letter.isprintable())[:MAX_NAME]
+
+
+def _say(out: TextIO, message: dict[str, Any]) -> None:
+    print(json.dumps(message), file=out, flush=True)
