@@ -144,7 +144,7 @@ def evaluate(args: argparse.Namespace) -> None:
     if len(args.players) < 2:
         raise ValueError("one player; allowed: two or more")
     plan = plan_of(args)
-    seated = [players.make(spec) for spec in args.players]
+    seated = [players.make(spec, move_time=args.move_time) for spec in args.players]
     from okgin_env.arena import report, tournament
     from okgin_env.arena.provenance import commit
     from okgin_env.arena.store import Store

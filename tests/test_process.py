@@ -71,7 +71,13 @@ def _gone(pid: int, within: float = 0.0) -> bool:
 
 
 def _below() -> list[int]:
-    return [child.pid for child in psutil.Process().children(recursive=True)]
+    """Processes below this one, but for the helper that `multiprocessing` keeps once it has been used."""
+    found = psutil.Process().children(recursive=True)
+    return [
+        child.pid
+        for child in found
+        if "multiprocessing.resource_tracker" not in " ".join(child.cmdline())
+    ]
 
 
 @pytest.fixture(autouse=True)

@@ -119,6 +119,9 @@ def test_players_are_told_how_hands_end_and_that_it_is_over() -> None:
 
     results = play_deals(Curious(), players.make("simple"), CLASSIC, 0, 0, 2, matches=True).results
     assert told.pop() == "closed"
+    told = [
+        entry for entry in told if entry != "closed"
+    ]  # so that it cannot remember a deal either
     assert len(told) == results.hands.sum()
     assert all(phase == "over" and ending != "none" for _, phase, ending, _ in told)
 
@@ -294,6 +297,58 @@ def test_failing_players_lose_their_hands_and_nothing_else(
         assert np.array_equal(forfeited == 1, pair.hands.ending == 6)
         assert forfeited.max() <= 1
     assert len(FAULTS) == 5
+
+
+HOSTILE = {  # what it does: (the fault, whether every hand is lost by it)
+    "crash-at-start": ("crash", True),
+    "crash-mid-hand": ("crash", True),
+    "hang": ("time", True),
+    "flood": ("flood", True),
+    "half-line": ("time", True),
+    "wrong-json": ("nonsense", True),
+    "illegal": ("illegal", False),  # sometimes the ace of spades can be discarded
+    "leak-child": (None, False),
+    "exit-early": ("crash", True),
+}
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="orphans are adopted on Linux only"
+)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nine_hostile_bots_in_one_tournament(tmp_path: Path, workers: int) -> None:
+    """Each loses its own hands, counted by kind; the others' hands are what they would have been."""
+    psutil = pytest.importorskip("psutil")
+    from okgin_env.players.process import ProcessPlayer
+
+    pids, script = tmp_path / "pids", ROOT / "tests" / "hostile_bots.py"
+    bots = [
+        ProcessPlayer([sys.executable, "-S", str(script), name, str(pids)], 0.4, 20.0, name=name)
+        for name in HOSTILE
+    ]
+    field = [players.make("simple"), *bots, players.make("knocker")]
+    outcome = run(
+        field,
+        plan(n_hands=8, n_matches=0, first_only=True, check=False, workers=workers),
+        show_progress=False,
+    )
+    left = psutil.Process().children(recursive=True)
+    assert not [p for p in left if "hostile_bots" in " ".join(p.cmdline())]
+    assert not any(psutil.pid_exists(int(pid)) for pid in pids.read_text().split())
+    by_name = {entry["b"]: entry for entry in outcome.content["pairs"]}
+    for name, (fault, always) in HOSTILE.items():
+        found = by_name[name]["faults"][name]
+        if fault is None:
+            assert found == {}
+        elif always:
+            assert found == {fault: 8}, name
+            assert by_name[name]["points_per_hand"] == 100
+        else:
+            assert set(found) == {fault}
+    simple, knocker = players.make("simple"), players.make("knocker")
+    alone = play_deals(simple, knocker, CLASSIC, 0, 0, 4).results
+    assert np.array_equal(outcome.pairs[-1].hands.points, alone.points)
+    assert by_name["knocker"]["illegal"] == 0
 
 
 def test_double_is_no_better_and_no_worse() -> None:

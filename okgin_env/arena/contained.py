@@ -48,6 +48,8 @@ class Contained:
         kind = actions - N_ACTIONS
         known = (kind >= 0) & (kind < len(FAULTS))
         faults = np.where(legal, -1, np.where(known, kind, _ILLEGAL))
+        if not legal.all() and (trouble := getattr(self.player, "last_trouble", "")):
+            self._say(trouble)
         return np.where(legal, actions, N_ACTIONS), faults
 
     def _asked(self, decisions: Decisions) -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -20,6 +21,11 @@ from okgin_env.rules import Rules
 
 ENGINES = ("local", "ray")
 RAY_OBJECT_STORE = 200 << 20  # bytes; results are small
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "token",  # nobody else on this machine can use a cluster that is started here
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else a warning without a GPU
+}
 Done = tuple[Task, Played]
 
 
@@ -121,9 +127,11 @@ class Ray:
     """
 
     def __init__(self, hall: Hall, workers: int = 0, address: str | None = None) -> None:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        if (
+            "ray" not in sys.modules
+        ):  # it reads them when it is imported, and its daemons when they start
+            for name, value in _QUIET.items():
+                os.environ.setdefault(name, value)
         try:
             import ray
         except ImportError as error:

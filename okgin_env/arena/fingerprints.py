@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 import shutil
 import sys
 from functools import lru_cache
@@ -38,9 +37,7 @@ def fingerprint(player: Player) -> str:
         return _digest(b"kernel", str(kernel_policy(player)).encode(), kernel_digest().encode())
     command = getattr(player, "command", None)
     if command is not None:
-        words = (
-            shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
-        )
+        words = [str(word) for word in command]
         files = [Path(found) for word in words if (found := shutil.which(word) or word)]
         return _digest(
             b"program",

@@ -184,24 +184,22 @@ class _Table:
                 REWARD_POINTS, True, False, self.pause, *nothing,
             )  # fmt: skip
             actions[waiting] = batch.NO_ACTION
-            waiting = self._going_on(waiting)
-            asked = waiting[self.states["phase"][waiting] != OVER]
-            movers = self.who[asked, self.states["seat"][asked]]
+            over = self.states["phase"][waiting] == OVER
+            if self.one_by_one and over.any():
+                self._tell(int(waiting[0]))
+                waiting = self._next_hand(waiting)
+                continue
+            waiting = waiting[~over]
+            movers = self.who[waiting, self.states["seat"][waiting]]
             for k in range(2):
-                if len(games := asked[movers == k]):
+                if len(games := waiting[movers == k]):
                     actions[games] = self._ask(k, games)
 
-    def _going_on(self, waiting: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The games that go on; players that play one by one are told of each hand that has ended."""
-        over = self.states["phase"][waiting] == OVER
-        if not self.one_by_one or not over.any():
-            return waiting[~over]
-        game = int(waiting[0])
-        self._tell(game)
+    def _next_hand(self, waiting: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Deals the next hand of the one game that has paused; the game itself, or none if it is over."""
         goes_on = np.zeros(1, np.bool_)
         batch.paused_games(self.states, waiting, self.nobody, self.episode, goes_on)
-        if not goes_on[0]:
-            return waiting[:0]
+        waiting = waiting[goes_on]
         batch.next_games(self.states, waiting, self.record)
         return waiting
 

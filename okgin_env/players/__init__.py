@@ -32,7 +32,7 @@ def names() -> list[str]:
     return list(POLICIES)
 
 
-def make(spec: str | Path | Player) -> Player:
+def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
     """A player from its spec.
 
     Args:
@@ -40,6 +40,7 @@ def make(spec: str | Path | Player) -> Player:
             for a class of your own, ``cmd:`` and a command line for a program in any language (docs/protocol.md), or a
             `Player` object, which is returned as it is. A module that is named is imported, and so runs its code;
             a program is started at its first decision; model files run no code.
+        move_time: Seconds a program has for a decision.
 
     Raises:
         ValueError: No such name, module, class or program, or a file that holds no model.
@@ -57,7 +58,7 @@ def make(spec: str | Path | Player) -> Player:
     if spec in POLICIES:
         return ScriptedPlayer(spec)
     if spec.startswith(PROGRAM):
-        return ProcessPlayer(spec.removeprefix(PROGRAM))
+        return ProcessPlayer(spec.removeprefix(PROGRAM), move_time)
     if spec.endswith(MODEL_SUFFIXES):
         return NetworkPlayer.load(Path(spec))
     if ":" in spec:

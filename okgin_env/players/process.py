@@ -68,6 +68,11 @@ class ProcessPlayer:
         self.last_trouble = ""
         self._forget()
 
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The command line."""
+        return tuple(self._command)
+
     def _forget(self) -> None:
         """No program runs, and nothing has been told."""
         self._program: Program | None = None
