@@ -153,7 +153,7 @@ def evaluate(args: argparse.Namespace) -> None:
         if path is not None:
             check_writable(path)
     if args.report is not None:
-        from okgin_env.arena.page import write_report
+        from okgin_env.arena import page  # noqa: F401  (what it needs is there, before hours of play)
 
         check_writable(args.report / "report.html")
     store = Store(args.store, plan.rules)
@@ -166,7 +166,9 @@ def evaluate(args: argparse.Namespace) -> None:
     if args.json is not None:
         report.write_json(args.json, outcome.content)
     if args.report is not None:
-        print(f"\nreport: {write_report(args.report, outcome)}")
+        from okgin_env.arena import page
+
+        print(f"\nreport: {page.write_report(args.report, outcome)}")
 
 
 def main(argv: list[str] | None = None) -> int:

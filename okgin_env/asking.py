@@ -30,7 +30,8 @@ def checked_actions(actions: ArrayLike, n_games: int) -> NDArray[np.int64]:
         raise ValueError(
             f"actions of shape {taken.shape} and type {taken.dtype}; allowed: ({n_games},) integers"
         )
-    return np.where(taken > N_ACTIONS, N_ACTIONS, np.maximum(taken, -1)).astype(np.int64)
+    bounded = np.minimum(taken, N_ACTIONS).astype(np.int64)
+    return np.maximum(bounded, -1, out=bounded)
 
 
 def view_of(

@@ -12,13 +12,16 @@ from okgin_env.layout import ENDINGS, ILLEGAL
 _ENDINGS = np.array(ENDINGS, object)
 
 
-def hand_infos(finals: NDArray[np.void], n_players: int, match: bool) -> dict[str, NDArray[Any]]:
+def hand_infos(
+    finals: NDArray[np.void], n_players: int, match: bool, chosen: Any = slice(None)
+) -> dict[str, NDArray[Any]]:
     """The fields for many hands.
 
     Args:
-        finals: (M,) `STATE`, hands as they ended.
+        finals: (N,) `STATE`, hands as they ended.
         n_players: Number of seats.
         match: Whether they are hands of matches.
+        chosen: Which M of them, as an index: whole records are never copied.
 
     Returns:
         Name to (M,) or (M, players) array: ending, knocker (seat or -1), points, deadwood (that counted in the
@@ -26,16 +29,16 @@ def hand_infos(finals: NDArray[np.void], n_players: int, match: bool) -> dict[st
         bonuses; zeros until it is won).
     """
     fields = {
-        "ending": _ENDINGS[finals["ending"]],
-        "knocker": finals["knocker"].astype(np.int64),
-        "points": finals["points"][:, :n_players].astype(np.int64),
-        "deadwood": finals["deadwood"][:, :n_players].astype(np.int64),
-        "scores": finals["scores"][:, :n_players].astype(np.int64),
-        "turns": finals["n_turns"].astype(np.int64),
+        "ending": _ENDINGS[finals["ending"][chosen]],
+        "knocker": finals["knocker"][chosen].astype(np.int64),
+        "points": finals["points"][chosen, :n_players].astype(np.int64),
+        "deadwood": finals["deadwood"][chosen, :n_players].astype(np.int64),
+        "scores": finals["scores"][chosen, :n_players].astype(np.int64),
+        "turns": finals["n_turns"][chosen].astype(np.int64),
     }
     if match:
-        fields["match_winner"] = finals["match_winner"].astype(np.int64)
-        fields["match_points"] = finals["match_points"][:, :n_players].astype(np.int64)
+        fields["match_winner"] = finals["match_winner"][chosen].astype(np.int64)
+        fields["match_points"] = finals["match_points"][chosen, :n_players].astype(np.int64)
     return fields
 
 
@@ -55,6 +58,6 @@ def plain(values: NDArray[Any]) -> list[Any]:
     return list(values) if values.ndim > 1 else values.tolist()
 
 
-def forfeited(finals: NDArray[np.void], seat: int) -> NDArray[np.bool_]:
-    """(M,) whether `seat` forfeited the hand by an illegal action."""
-    return (finals["ending"] == ILLEGAL) & (finals["seat"] == seat)
+def forfeited(finals: NDArray[np.void], seat: int, chosen: Any = slice(None)) -> NDArray[np.bool_]:
+    """(M,) whether `seat` forfeited the hand by an illegal action, in M chosen ones of N."""
+    return (finals["ending"][chosen] == ILLEGAL) & (finals["seat"][chosen] == seat)

@@ -132,8 +132,8 @@ class OklahomaGinVecEnv(VecEnv):
         ended = np.flatnonzero(hand_over)
         if len(ended):
             n_players = games.rules.players
-            told = hand_infos(games.finals[ended], n_players, match)
-            illegal = forfeited(games.finals[ended], games.seat)
+            told = hand_infos(games.finals, n_players, match, ended)
+            illegal = forfeited(games.finals, games.seat, ended)
             names, columns = tuple(told), [plain(values) for values in told.values()]
             for i, forfeit, *fields in zip(ended.tolist(), illegal.tolist(), *columns, strict=True):
                 infos[i] = dict(zip(names, fields, strict=True))

@@ -159,7 +159,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             final_info["action_mask"] = np.zeros((self.num_envs, N_ACTIONS), np.int8)
             final_info["action_mask"][dones] = 1
             final_info["_action_mask"] = dones.copy()
-            final_obs = np.full(self.num_envs, None, object)
+            final_obs = np.empty(self.num_envs, object)  # of None
             ended = np.flatnonzero(dones)
             for i, row in zip(ended.tolist(), written.final_observations[ended], strict=True):
                 final_obs[i] = row
@@ -221,27 +221,28 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self._masks[games] = written.masks[games]
 
     def _masks_info(self, games: NDArray[np.int64]) -> dict[str, Any]:
-        masks, present = self._masks.copy(), np.ones(self.num_envs, np.bool_)
-        if len(games) < self.num_envs:
-            present[:] = False
-            present[games] = True
-            masks[~present] = 0
+        if len(games) == self.num_envs:  # the step's own array: nobody else will write into it
+            return {"action_mask": self._masks, "_action_mask": np.ones(self.num_envs, np.bool_)}
+        present = np.zeros(self.num_envs, np.bool_)
+        present[games] = True
+        masks = self._masks.copy()
+        masks[~present] = 0
         return {"action_mask": masks, "_action_mask": present}
 
     def _hands_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         """Info on the hands that ended in the games flagged, as batched arrays with masks."""
         games = np.flatnonzero(ended)
-        finals = self.games.finals[games]
+        finals, match = self.games.finals, self.games.episode == MATCH
         info: dict[str, Any] = {}
-        for name, values in hand_infos(
-            finals, self.games.rules.players, self.games.episode == MATCH
-        ).items():
-            blank = None if values.dtype == object else 0
-            info[name] = np.full((self.num_envs, *values.shape[1:]), blank, values.dtype)
-            info[name][games] = values
+        for name, values in hand_infos(finals, self.games.rules.players, match, games).items():
+            make = np.empty if values.dtype == object else np.zeros  # empty objects are None
+            column = make((self.num_envs, *values.shape[1:]), values.dtype)
+            column[games] = values
+            info[name] = column
             info[f"_{name}"] = ended.copy()
-        illegal = np.zeros(self.num_envs, np.bool_)
-        illegal[games] = forfeited(finals, self.games.seat)
-        if illegal.any():
+        wrong = forfeited(finals, self.games.seat, games)
+        if wrong.any():
+            illegal = np.zeros(self.num_envs, np.bool_)
+            illegal[games] = wrong
             info |= {"illegal_action": illegal, "_illegal_action": illegal.copy()}
         return info

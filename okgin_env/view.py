@@ -161,6 +161,10 @@ class SeatView:
         """Least deadwood of the own cards, in pips."""
         return int(deadwood(np.uint64(self.record["hands"][0][self.seat])))
 
+    def deadwood_without(self, card: int) -> int:
+        """Least deadwood of the own cards but one, given by its id, in pips."""
+        return int(deadwood(np.uint64(self.record["hands"][0][self.seat] & ~np.uint64(1 << card))))
+
     @cached_property
     def legal(self) -> list[int]:
         """Legal action ids of this seat; empty when it is not to move."""

@@ -7,8 +7,11 @@ so falls on both players, and a difference between them shows with far fewer han
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +25,11 @@ from okgin_env.kernel import batch
 from okgin_env.kernel.census import count_knocks
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import ILLEGAL, MAX_PLAYERS, OVER, REWARD_POINTS, UNDERCUT
-from okgin_env.players.base import FAULTS, Player, kernel_policy, plays_one_by_one
+from okgin_env.players.base import FAULTS, Player, check_rules, kernel_policy, plays_one_by_one
 from okgin_env.rules import Rules
 
 CHUNK = 2048  # deals played at once
+_TIMED_DEALS = 500  # behind a compiled player's speed
 Progress = Callable[[int], None]
 
 
@@ -82,9 +86,12 @@ def play(
 def joined(parts: list[Results]) -> Results:
     """Results of several runs of deals as those of one."""
     rows = ("points", "winner", "ending", "ended_by", "turns", "hands", "faults")
-    stacked = {name: np.concatenate([getattr(part, name) for part in parts]) for name in rows}
-    summed = {name: sum(getattr(part, name) for part in parts) for name in ("seconds", "decisions")}
-    return Results(parts[0].a, parts[0].b, **stacked, **summed)
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in rows
+    }
+    for name in ("seconds", "decisions"):
+        columns[name] = np.sum([getattr(part, name) for part in parts], axis=0)
+    return Results(parts[0].a, parts[0].b, **columns)
 
 
 def play_deals(
@@ -113,12 +120,25 @@ def play_deals(
     """
     if matches and rules.target is None:
         raise ValueError("matches; allowed: rules with a target (this has target=None)")
+    for player in (a, b):
+        check_rules(player, rules)
     table = _Table((a, b), rules, deal_streams(seed, first, n_deals), matches)
     try:
         table.play()
     finally:
         table.close()
     return table.played()
+
+
+@lru_cache
+def compiled_ms(player: Player, rules: Rules) -> float:
+    """Milliseconds a decision of a compiled player, in whole hands against itself with all that the game costs."""
+    streams = deal_streams(0, 0, _TIMED_DEALS)
+    tables = [_Table((player, player), rules, streams, False) for _ in range(2)]
+    tables[0].play()  # compiled before it is timed
+    start = time.perf_counter()
+    tables[1].play()
+    return 1000.0 * (time.perf_counter() - start) / int(tables[1].states["n_acts"].sum())
 
 
 class _Table:
@@ -215,7 +235,7 @@ class _Table:
         asked = self._player(int(games[0]), int(seats[0])) if self.one_by_one else self.seated[k][0]
         actions, faults = asked.answer(decisions)
         wrong = faults >= 0
-        np.add.at(self.faults, (games[wrong], k, faults[wrong]), 1)
+        self.faults[games[wrong], k, faults[wrong]] += 1  # a game is asked once
         return actions
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import choix
 import numpy as np
@@ -58,7 +59,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
     if not len(p_values):
         return []
-    return [float(p) for p in multipletests(p_values, method="holm")[1]]
+    corrected: Any = multipletests(p_values, method="holm")[1]
+    return [float(p) for p in corrected]
 
 
 def bradley_terry(wins: NDArray[np.integer | np.floating]) -> NDArray[np.float64]:
@@ -150,4 +152,5 @@ def no_difference(values: NDArray[np.floating]) -> float:
     means = values.mean(axis=1)
     if len(means) < 2 or np.ptp(means) == 0:
         return 1.0 if len(means) < 2 or means[0] == 0 else 0.0
-    return float(stats.ttest_1samp(means, 0.0).pvalue)
+    found: Any = stats.ttest_1samp(means, 0.0)
+    return float(found.pvalue)

@@ -238,7 +238,7 @@ class Store:
         ):
             rows = [self.get(task) for task in tasks]
             packed = [_rows(row.results).tobytes() for row in rows]
-            knocks = sum(row.knocks for row in rows)
+            knocks = np.sum([row.knocks for row in rows], axis=0)
             sha.update(
                 f"{seed} {a!r} {b!r} {kind}".encode()
                 + b"".join(packed)

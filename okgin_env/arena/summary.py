@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.arena import statistics
+from okgin_env.arena.match import compiled_ms
 from okgin_env.arena.outcome import Pair, Results
-from okgin_env.asking import ask
-from okgin_env.kernel import batch
-from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import ENDINGS
 from okgin_env.players.base import FAULTS, Player
 from okgin_env.rules import Rules
@@ -166,21 +162,31 @@ def seat_check(pairs: Sequence[Pair], rules: Rules) -> dict[str, Any] | None:
     mean, low, high = statistics.clustered_mean(
         columns[:, :1] - columns.mean(axis=1, keepdims=True)
     )
-    return _check("seat 0 against the mean of all seats, points a hand", mean, low, high)
+    name = "seat 0 against the mean of all seats, points a hand"
+    return _check(name, "nothing, since the first dealer is drawn", mean, low, high)
 
 
 def clone_check(results: Results) -> dict[str, Any]:
     """A player against its double, which only draws other random numbers: nothing."""
     name = f"{results.a} against its double, points a hand"
-    return _check(name, *statistics.clustered_mean(results.points))
+    return _check(
+        name, "nothing: it differs by chance only", *statistics.clustered_mean(results.points)
+    )
 
 
-def _check(name: str, value: float, low: float, high: float) -> dict[str, Any]:
-    return {"name": name, "value": value, "low": low, "high": high, "ok": bool(low <= 0 <= high)}
+def _check(name: str, text: str, value: float, low: float, high: float) -> dict[str, Any]:
+    return {
+        "name": name,
+        "text": text,
+        "value": value,
+        "low": low,
+        "high": high,
+        "ok": bool(low <= 0 <= high),
+    }
 
 
 def speeds(pairs: Sequence[Pair], players: Sequence[Player], rules: Rules) -> dict[str, float]:
-    """Milliseconds a decision of each player: as it was in play, or for a compiled player on a batch of its own."""
+    """Milliseconds a decision of each player: as it was in play, or for a compiled player in hands of its own."""
     found: dict[str, float] = {}
     for player in players:
         played = [
@@ -193,22 +199,6 @@ def speeds(pairs: Sequence[Pair], players: Sequence[Player], rules: Rules) -> di
         ]
         seconds, decisions = (sum(column) for column in zip(*played, strict=True))
         found[player.name] = (
-            1000.0 * seconds / decisions if decisions else _scripted_ms(player, rules)
+            1000.0 * seconds / decisions if decisions else compiled_ms(player, rules)
         )
     return found
-
-
-@lru_cache
-def _scripted_ms(player: Player, rules: Rules) -> float:
-    """Milliseconds a decision of a compiled player, on a batch of opening decisions."""
-    n = 4096
-    states = new_states(n)
-    games = np.arange(n)
-    record = as_records(rules.to_record())
-    batch.seed_games(states, games, np.arange(n, dtype=np.uint64))
-    batch.begin_games(states, games, record)
-    decisions = ask(states, games, rules, record, states["seat"].astype(np.int64), batch.HAND)
-    player.act(decisions)  # compiled before it is timed
-    start = time.perf_counter()
-    player.act(decisions)
-    return 1000.0 * (time.perf_counter() - start) / n

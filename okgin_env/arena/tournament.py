@@ -24,7 +24,7 @@ from okgin_env.arena.outcome import Outcome, Pair, Results
 from okgin_env.arena.store import Store, Task
 from okgin_env.histories.hand import HandHistory
 from okgin_env.kernel.policies import EXTERNAL
-from okgin_env.players.base import Decisions, Player, kernel_policy, plays_one_by_one
+from okgin_env.players.base import Decisions, Player, check_rules, kernel_policy, plays_one_by_one
 from okgin_env.rules import Rules
 
 KINDS = ("hands", "matches")
@@ -108,6 +108,8 @@ def run(
         raise ValueError("one player; allowed: two or more")
     if len(set(names)) < len(names) and (len(players) > 2 or players[0] != players[1]):
         raise ValueError(f"players {', '.join(names)}; allowed: different names")
+    for player in players:
+        check_rules(player, plan.rules)
     double = _double(players[0]) if plan.check else None
     seated = {player.name: player for player in (*players, *([double] if double else []))}
     kept = store or Store(None, plan.rules)

@@ -152,4 +152,4 @@ def _lower(typingctx: Any, row: Any, at: Any, table: Any, start: Any, more: Any)
 spread: Callable[[Any, Any, int], None] = _plain_spread if PLAIN else _spread  # pyright: ignore
 at_most: Callable[[Any, Any], Any] = _plain_at_most if PLAIN else _at_most  # pyright: ignore
 least: Callable[[Any, Any], int] = _plain_least if PLAIN else _least  # pyright: ignore
-lower: Callable[[Any, int, Any, int, int], None] = _plain_lower if PLAIN else _lower  # pyright: ignore
+lower: Callable[[Any, Any, Any, Any, Any], None] = _plain_lower if PLAIN else _lower  # pyright: ignore

@@ -150,7 +150,7 @@ def _lower_discards(rest_mask, table):
     total = _loose(rest_mask)
     for suit in range(N_SUITS):
         own = (rest_mask >> np.uint64(N_RANKS * suit)) & _SUIT
-        lower(table, N_RANKS * suit, _RELIEF, own * np.uint64(N_RANKS), total)
+        lower(table, N_RANKS * suit, _RELIEF, np.int64(own) * N_RANKS, total)
 
 
 @compiled

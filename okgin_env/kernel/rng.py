@@ -29,6 +29,13 @@ def mix(word):
 
 
 @compiled
+def fill_words(word, words):
+    """Fills a (W,) uint64 array with the random words that follow from one."""
+    for k in range(len(words)):
+        words[k] = mix(np.uint64(word) + _STEP * np.uint64(k + 1))
+
+
+@compiled
 def seed_streams(s, seed):
     """Starts all streams of a game record from one 64-bit seed."""
     s.rng = mix(np.uint64(seed))

@@ -46,13 +46,25 @@ class OpenSpielSimple(Bot):
     def __init__(self) -> None:
         spiel.game()
 
+    def check_rules(self, rules: Rules) -> None:
+        """Checks that OpenSpiel knows such a table.
+
+        Raises:
+            ValueError: Not two players, or not ten cards.
+        """
+        if rules.players != 2 or rules.hand_size != 10:
+            raise ValueError(
+                f"openspiel-simple: {rules.players} players with {rules.hand_size} cards each; "
+                "allowed: 2 players with 10"
+            )
+
     def choose(self, view: SeatView, rng: np.random.Generator) -> int:
         """What OpenSpiel's player does here; it draws no chance.
 
         Raises:
             ValueError: Not two players, or not ten cards.
         """
-        _check(view.rules)
+        self.check_rules(view.rules)
         return _nearest(view, choice(view))
 
 
@@ -77,14 +89,6 @@ def choice(view: SeatView, hidden: list[int] | None = None) -> int:
 def _bot(limit: int, seat: int, thread: int) -> Any:
     """OpenSpiel's player, kept since it takes longer to make than to ask; threads share none, it has a memory."""
     return spiel.simple_bot(limit, seat)
-
-
-def _check(rules: Rules) -> None:
-    if rules.players != 2 or rules.hand_size != 10:
-        raise ValueError(
-            f"openspiel-simple: {rules.players} players with {rules.hand_size} cards each; "
-            "allowed: 2 players with 10"
-        )
 
 
 def _nearest(view: SeatView, wanted: int) -> int:

@@ -18,6 +18,7 @@ from okgin_env import analysis, cards
 from okgin_env.layout import DISCARD, DRAW_STOCK, DRAW_TOP, KNOCK, N_CARDS, N_RANKS, PASS
 from okgin_env.peers import need
 from okgin_env.players.base import Bot
+from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
 _SUITS = (0, 3, 2, 1)  # its suits are s h d c, ours s c d h: the same swap both ways
@@ -45,14 +46,22 @@ class RLCardRule(Bot):
     def __init__(self) -> None:
         _agent()
 
+    def check_rules(self, rules: Rules) -> None:
+        """Checks that hands have ten cards, which is all that it can read.
+
+        Raises:
+            ValueError: They have not.
+        """
+        if rules.hand_size != 10:
+            raise ValueError(f"{self.name}: hands of {rules.hand_size} cards; allowed: 10")
+
     def choose(self, view: SeatView, rng: np.random.Generator) -> int:
         """What RLCard's player chooses here.
 
         Raises:
             ValueError: Hands of other than ten cards, which it cannot read.
         """
-        if view.rules.hand_size != 10:
-            raise ValueError(f"{self.name}: hands of {view.rules.hand_size} cards; allowed: 10")
+        self.check_rules(view.rules)
         ours = _by_its_id(view)
         state = {"legal_actions": OrderedDict.fromkeys(ours), "obs": _planes(view)}
         with _global_random(int(rng.integers(2**32))):

@@ -10,6 +10,7 @@ from okgin_env.players.base import Bot, Decisions, Player
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.players.process import ProcessPlayer
 from okgin_env.players.scripted import DESCRIPTIONS, ScriptedPlayer
+from okgin_env.players.search import SearchPlayer
 
 __all__ = [
     "DESCRIPTIONS",
@@ -25,6 +26,7 @@ __all__ = [
 
 MODEL_SUFFIXES = (".zip", ".safetensors")
 PROGRAM = "cmd:"
+SEARCH = "search"
 
 
 def names() -> list[str]:
@@ -57,6 +59,8 @@ def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
         )
     if spec in POLICIES:
         return ScriptedPlayer(spec)
+    if spec == SEARCH or spec.startswith(f"{SEARCH}:"):
+        return SearchPlayer.parse(spec.removeprefix(SEARCH).removeprefix(":"))
     if spec.startswith(PROGRAM):
         return ProcessPlayer(spec.removeprefix(PROGRAM), move_time)
     if spec.endswith(MODEL_SUFFIXES):

@@ -80,11 +80,23 @@ def plays_one_by_one(player: Player) -> bool:
     return bool(getattr(player, "one_by_one", False))
 
 
+def check_rules(player: Player, rules: Rules) -> None:
+    """Asks a player whether it can play by some rules, before it has to.
+
+    Raises:
+        ValueError: It cannot.
+    """
+    checker = getattr(player, "check_rules", None)
+    if checker is not None:
+        checker(rules)
+
+
 @runtime_checkable
 class Player(Protocol):
     """Anything that plays. It keeps no state between calls: a view holds the whole hand so far.
 
     A player may also have
+    `check_rules(rules)`, which raises a ValueError for rules that it cannot play by;
     `one_by_one = True`: the arena then plays its hands one after the other, and calls
     `hand_over(view: SeatView)` after each, with the whole hand open, seen from its own seat; and
     `close()`, called when no more hands are to come.

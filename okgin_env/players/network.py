@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from okgin_env.layout import N_ACTIONS, layout
 from okgin_env.players.base import Decisions
+from okgin_env.rules import Rules
 
 FORMAT = "okgin_env policy 1"
 MAX_FILE_BYTES = 1 << 29
@@ -56,17 +57,25 @@ class NetworkPlayer:
                 x = ACTIVATIONS[self.activation](x)
         return x
 
+    def check_rules(self, rules: Rules) -> None:
+        """Checks that the network was made for tables of this size.
+
+        Raises:
+            ValueError: It was not.
+        """
+        n_in = self.weights[0].shape[1]
+        allowed = [layout(rules.players, match=match).size for match in (False, True)]
+        if n_in not in allowed:
+            raise ValueError(
+                f"{self.name}: made for observations of {n_in} features; allowed here: "
+                f"{' or '.join(map(str, allowed))} ({rules.players} players)"
+            )
+
     def _fitted(self, decisions: Decisions) -> NDArray[np.int8]:
         """Observations with the scores of a match cut off, or zero, as the network was trained."""
         n_in = self.weights[0].shape[1]
         observations = decisions.observations
-        single = layout(decisions.rules.players, match=False).size
-        match = layout(decisions.rules.players, match=True).size
-        if n_in not in (single, match):
-            raise ValueError(
-                f"{self.name}: made for observations of {n_in} features; allowed here: "
-                f"{single} or {match} ({decisions.rules.players} players)"
-            )
+        self.check_rules(decisions.rules)
         if observations.shape[1] > n_in:
             return observations[:, :n_in]
         return np.pad(observations, ((0, 0), (0, n_in - observations.shape[1])))

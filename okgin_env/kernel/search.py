@@ -1,0 +1,94 @@
+"""Playouts from imagined worlds: what each candidate move of a seat comes to, world by world."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from okgin_env.kernel.belief import imagine
+from okgin_env.kernel.jit import compiled
+from okgin_env.kernel.match import next_dealer
+from okgin_env.kernel.play import step
+from okgin_env.kernel.policies import choose
+from okgin_env.layout import N_CARDS, OVER
+
+
+@compiled
+def _play_out(w, rules, seat, own, theirs, table):
+    """Plays a game to its end: one policy for the seat that thinks, another for all others."""
+    while w.phase != OVER:
+        step(w, rules, choose(w, rules, own if w.seat == seat else theirs, table))
+
+
+@compiled
+def _worth(w, rules, seat, equity):
+    """What a hand that is over is worth to a seat.
+
+    Args:
+        w: `STATE` of the hand as it ended, booked.
+        rules: Rules record.
+        seat: The seat.
+        equity: (target, target, 2) float64, see `players.equity`: its chance to win the match by own and other score and
+            whether it deals; of no entries: points are what counts.
+
+    Returns:
+        Points of the hand, own minus the mean of the others', or the chance to win the match.
+    """
+    if equity.size == 0:
+        total = 0
+        for p in range(rules.players):
+            total += np.int64(w.points[p])
+        own = np.int64(w.points[seat])
+        return own - (total - own) / (rules.players - 1)
+    if w.match_winner >= 0:
+        return 1.0 if w.match_winner == seat else 0.0
+    deals = 1 if next_dealer(w, rules) == seat else 0
+    return equity[np.int64(w.scores[seat]), np.int64(w.scores[1 - seat]), deals]
+
+
+@compiled
+def try_moves(
+    view,
+    rules,
+    seat,
+    words,
+    moves,
+    alive,
+    own,
+    theirs,
+    equity,
+    pulls,
+    regret,
+    swaps,
+    world,
+    w,
+    values,
+):
+    """Plays every move that is still in question out in every imagined world.
+
+    Args:
+        view: (1,) `STATE`, the concealed view of the seat, which is to move.
+        rules: (1,) `RULES_DTYPE`.
+        seat: The seat.
+        words: (W,) uint64, one for each world: its cards and all chance in its playouts.
+        moves: (C,) int64 action ids.
+        alive: (C,) bool, which of them to try.
+        own: Policy id of the seat in playouts.
+        theirs: Policy id of all others.
+        equity: As in `_worth`.
+        pulls: As in `belief.imagine`.
+        regret: As in `belief.imagine`.
+        swaps: As in `belief.imagine`.
+        world: (1,) `STATE`, work space.
+        w: (1,) `STATE`, work space.
+        values: (W, C) float64, written where a move is alive.
+    """
+    table = np.empty(N_CARDS, np.int16)
+    for k in range(len(words)):
+        world[0] = view[0]
+        imagine(world[0], rules[0], seat, words[k], pulls, regret, swaps)
+        for c in range(len(moves)):
+            if alive[c]:
+                w[0] = world[0]
+                step(w[0], rules[0], moves[c])
+                _play_out(w[0], rules[0], seat, own, theirs, table)
+                values[k, c] = _worth(w[0], rules[0], seat, equity)

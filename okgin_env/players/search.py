@@ -1,0 +1,249 @@
+"""`search`: plays every candidate move out in many imagined worlds, and moves only where the evidence carries it."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okgin_env.kernel import belief
+from okgin_env.kernel.policies import POLICIES
+from okgin_env.kernel.rng import fill_words
+from okgin_env.kernel.search import try_moves
+from okgin_env.kernel.state import as_records
+from okgin_env.layout import BIG_GIN, DRAW_TOP, KNOCK, N_CARDS, PASS
+from okgin_env.players.base import Decisions
+from okgin_env.players.equity import NO_EQUITY, equity_table
+from okgin_env.players.scripted import ScriptedPlayer
+
+BLOCK = 32  # worlds between two looks at the evidence
+MAX_WORLDS = 1 << 20
+FEW = 64  # worlds before a move may be dropped
+
+
+@dataclass(frozen=True)
+class SearchPlayer:
+    """Looks ahead by playouts from worlds drawn from what its seat may see.
+
+    The base policy's move is played unless another is better by `gate` standard errors of the paired difference; moves that fall
+    behind it by as much are dropped on the way. Same decision, same answer, however many threads there are.
+
+    Attributes:
+        worlds: Imagined worlds a decision, at most.
+        milliseconds: Time for a decision after which no more worlds are begun; None: no limit (answers that hang on
+            the clock are not the same every time).
+        base: Scripted player whose move is played when nothing is clearly better.
+        own: Scripted player that stands for oneself in playouts; the patient `hunter` stops only on gin.
+        theirs: Scripted player that stands for the others in playouts.
+        gate: Standard errors by which a move must be better.
+        equity: Whether to go by the chance to win the match, where there is one (else by points).
+        sampler: "developed" hands for the others, or "uniform" ones.
+        threads: Threads that play out worlds.
+    """
+
+    worlds: int = 512
+    milliseconds: float | None = None
+    base: str = "camper"
+    own: str = "hunter"
+    theirs: str = "knocker"
+    gate: float = 2.0
+    equity: bool = True
+    sampler: str = "developed"
+    threads: int = 1
+    deals_per_task: int = field(default=4, repr=False)  # the arena's: a hand takes a second or so
+
+    def __post_init__(self) -> None:
+        for what in ("base", "own", "theirs"):
+            if getattr(self, what) not in POLICIES:
+                raise ValueError(
+                    f"search: {what}={getattr(self, what)!r}; allowed: {', '.join(POLICIES)}"
+                )
+        if not 1 <= self.worlds <= MAX_WORLDS:
+            raise ValueError(f"search: worlds={self.worlds}; allowed: 1 to {MAX_WORLDS}")
+        if self.milliseconds is not None and not self.milliseconds > 0:
+            raise ValueError(f"search: milliseconds={self.milliseconds}; allowed: above 0")
+        if not self.gate >= 0:
+            raise ValueError(f"search: gate={self.gate}; allowed: 0 or more")
+        if self.sampler not in ("developed", "uniform"):
+            raise ValueError(f"search: sampler={self.sampler!r}; allowed: developed, uniform")
+        if self.threads < 1:
+            raise ValueError(f"search: threads={self.threads}; allowed: 1 or more")
+
+    @property
+    def name(self) -> str:
+        """Its spec: `search:512`, and what differs from the defaults."""
+        changed = [
+            f"{name}={getattr(self, name)}"
+            for name in _OPTIONS
+            if name not in ("worlds", "threads")
+            and getattr(self, name) != getattr(SearchPlayer, name)
+        ]
+        return ",".join([f"search:{self.worlds}", *changed])
+
+    @classmethod
+    def parse(cls, options: str) -> SearchPlayer:
+        """From the part of a spec after `search:`: worlds first, then options, such as ``512,theirs=camper``.
+
+        Raises:
+            ValueError: An unknown option or a value that is not allowed.
+        """
+        found: dict[str, Any] = {}
+        for k, part in enumerate(options.split(",") if options else []):
+            name, equals, value = part.partition("=")
+            if k == 0 and not equals:
+                name, value = "worlds", part
+            if name not in _OPTIONS or name in found:
+                raise ValueError(f"search: {part!r}; allowed: each once: {', '.join(_OPTIONS)}")
+            try:
+                found[name] = _OPTIONS[name](value)
+            except (ValueError, KeyError) as error:
+                raise ValueError(f"search: {part!r}; allowed: a value for {name}") from error
+        return cls(**found)
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        """Thinks about one decision after the other."""
+        base = ScriptedPlayer(self.base).act(decisions)
+        return np.array([self._think(decisions, k, int(move)) for k, move in enumerate(base)])
+
+    def _think(self, decisions: Decisions, k: int, base: int) -> int:
+        moves = _candidates(decisions, k, base)
+        if len(moves) == 1:
+            return base
+        values = self.values(decisions, k, moves)
+        challenger = _best(values, self.gate)
+        return int(moves[challenger])
+
+    def values(self, decisions: Decisions, k: int, moves: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What moves come to in imagined worlds.
+
+        Args:
+            decisions: Decisions.
+            k: Which of them.
+            moves: (C,) action ids, the base policy's first.
+
+        Returns:
+            (W, C) points of the hand, or chances to win the match; nan from where a move was dropped.
+        """
+        words = np.empty(self.worlds, np.uint64)
+        fill_words(decisions.words[k], words)
+        values = np.full((self.worlds, len(moves)), np.nan)
+        alive = np.ones(len(moves), np.bool_)
+        end = None if self.milliseconds is None else time.perf_counter() + self.milliseconds / 1000
+        done = 0
+        while done < self.worlds and alive.sum() > 1:
+            block = slice(done, min(done + BLOCK, self.worlds))
+            self._try(decisions, k, words[block], moves, alive, values[block])
+            done = block.stop
+            if done >= FEW:
+                _drop(values[:done], alive, max(self.gate, 1.0))
+            if end is not None and time.perf_counter() >= end:
+                break
+        return values[:done]
+
+    def _try(
+        self,
+        decisions: Decisions,
+        k: int,
+        words: NDArray[np.uint64],
+        moves: NDArray[np.int64],
+        alive: NDArray[np.bool_],
+        values: NDArray[np.float64],
+    ) -> None:
+        """One compiled call, or one for each thread on its share of the worlds."""
+        rules = decisions.rules
+        view = decisions.records[k : k + 1]
+        table = equity_table(rules) if self.equity else NO_EQUITY
+        developed = self.sampler == "developed"
+        swaps = belief.SWAPS if developed else 0
+        before = (view, as_records(rules.to_record()), int(decisions.seats[k]))
+        policies = (POLICIES.index(self.own), POLICIES.index(self.theirs))
+        after = (table, belief.PULL, belief.REGRET, swaps)
+
+        def run(share: NDArray[np.int64]) -> None:
+            part = np.full((len(share), len(moves)), np.nan)
+            try_moves(
+                *before,
+                words[share],
+                moves,
+                alive,
+                *policies,
+                *after,
+                view.copy(),
+                view.copy(),
+                part,
+            )
+            values[share] = part
+
+        shares = np.array_split(np.arange(len(words)), self.threads)
+        if self.threads == 1:
+            run(shares[0])
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            list(pool.map(run, shares))
+
+
+_YES_NO = {"True": True, "False": False}
+_OPTIONS: dict[str, Any] = {
+    "worlds": int,
+    "milliseconds": float,
+    "base": str,
+    "own": str,
+    "theirs": str,
+    "gate": float,
+    "equity": _YES_NO.__getitem__,
+    "sampler": str,
+    "threads": int,
+}
+
+
+def _candidates(decisions: Decisions, k: int, base: int) -> NDArray[np.int64]:
+    """(C,) moves worth trying, the base policy's first: gin at once, else all but pointless knocks."""
+    legal = np.flatnonzero(decisions.masks[k])
+    if legal[-1] == BIG_GIN:
+        return np.array([base])
+    if legal[-1] in (DRAW_TOP, PASS):
+        return np.array([base, *legal[legal != base]])
+    view = decisions.view(k)
+    left = {int(a): view.deadwood_without(int(a) - KNOCK) for a in legal if a >= KNOCK}
+    best = min(left.values(), default=-1)
+    if best == 0:  # gin wins most at once
+        gins = [a for a, pips in left.items() if pips == 0]
+        return np.array([base if base in gins else gins[0]])
+    moves = [int(a) for a in legal if a < N_CARDS or left[int(a)] == best]
+    return np.array([base, *(a for a in moves if a != base)])
+
+
+def _difference(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Means and standard errors of every move's difference to the first one."""
+    differences = values - values[:, :1]
+    error = differences.std(axis=0, ddof=1) / np.sqrt(len(values))
+    return differences.mean(axis=0), error
+
+
+def _drop(values: NDArray[np.float64], alive: NDArray[np.bool_], gate: float) -> None:
+    """Drops moves that are clearly worse than the best one so far; the first stays, to be compared with."""
+    mean, _ = _difference(values[:, alive])
+    chosen = np.flatnonzero(alive)
+    best = chosen[int(np.argmax(mean))]
+    behind = values[:, chosen] - values[:, best : best + 1]
+    error = behind.std(axis=0, ddof=1) / np.sqrt(len(values))
+    worse = behind.mean(axis=0) + gate * error < 0
+    worse[0] = False
+    alive[chosen[worse]] = False
+
+
+def _best(values: NDArray[np.float64], gate: float) -> int:
+    """The move that beats the first one by the gate and is best of these; else the first."""
+    whole = np.flatnonzero(~np.isnan(values).any(axis=0))
+    if len(values) < 2 or len(whole) < 2:
+        return 0
+    mean, error = _difference(values[:, whole])
+    passed = mean > gate * error
+    passed[0] = False
+    if not passed.any():
+        return 0
+    return int(whole[int(np.argmax(np.where(passed, mean, -np.inf)))])
