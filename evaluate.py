@@ -153,7 +153,7 @@ def evaluate(args: argparse.Namespace) -> None:
         if path is not None:
             check_writable(path)
     if args.report is not None:
-        from okgin_env.arena import page  # noqa: F401  (what it needs is there, before hours of play)
+        from okgin_env.arena import page  # what it needs is there, before hours of play
 
         check_writable(args.report / "report.html")
     store = Store(args.store, plan.rules)
