@@ -220,7 +220,8 @@ def test_killing_the_guardian_frees_nobody(tmp_path: Path) -> None:
 
 
 SCRIPT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born ignoring it
 sys.path[:0] = [{root!r}, {tests!r}]
 import test_process
 bot = test_process._bot("up-and-hang", {pids!r}, move_time=600.0)
@@ -247,7 +248,7 @@ def _tournament(pids: Path) -> tuple[subprocess.Popen, list[int]]:
 def test_bots_do_not_outlive_the_tournament(number: signal.Signals, tmp_path: Path) -> None:
     process, pids = _tournament(tmp_path / "pids")
     process.send_signal(number)
-    process.wait()
+    process.wait(timeout=60.0)
     for pid in pids:
         assert _gone(pid, 20.0)
 

@@ -41,7 +41,7 @@ class SearchPlayer:
         theirs: Scripted player that stands for the others in playouts.
         gate: Standard errors by which a move must be better.
         equity: Whether to go by the chance to win the match, where there is one (else by points).
-        sampler: "developed" hands for the others, or "uniform" ones.
+        develop: How developed the others' imagined hands are: a factor of `kernel.belief.PULL`; 0: cards at random.
         threads: Threads that play out worlds.
     """
 
@@ -52,7 +52,7 @@ class SearchPlayer:
     theirs: str = "knocker"
     gate: float = 2.0
     equity: bool = True
-    sampler: str = "developed"
+    develop: float = 1.0
     threads: int = 1
     deals_per_task: int = field(default=4, repr=False)  # the arena's: a hand takes a second or so
 
@@ -68,8 +68,8 @@ class SearchPlayer:
             raise ValueError(f"search: milliseconds={self.milliseconds}; allowed: above 0")
         if not self.gate >= 0:
             raise ValueError(f"search: gate={self.gate}; allowed: 0 or more")
-        if self.sampler not in ("developed", "uniform"):
-            raise ValueError(f"search: sampler={self.sampler!r}; allowed: developed, uniform")
+        if not 0 <= self.develop <= 10:
+            raise ValueError(f"search: develop={self.develop}; allowed: 0 to 10")
         if self.threads < 1:
             raise ValueError(f"search: threads={self.threads}; allowed: 1 or more")
 
@@ -157,11 +157,10 @@ class SearchPlayer:
         rules = decisions.rules
         view = decisions.records[k : k + 1]
         table = equity_table(rules) if self.equity else NO_EQUITY
-        developed = self.sampler == "developed"
-        swaps = belief.SWAPS if developed else 0
+        swaps = belief.SWAPS if self.develop > 0 else 0
         before = (view, as_records(rules.to_record()), int(decisions.seats[k]))
         policies = (POLICIES.index(self.own), POLICIES.index(self.theirs))
-        after = (table, belief.PULL, belief.REGRET, swaps)
+        after = (table, self.develop * belief.PULL, belief.REGRET, swaps)
 
         def run(share: NDArray[np.int64]) -> None:
             part = np.full((len(share), len(moves)), np.nan)
@@ -195,7 +194,7 @@ _OPTIONS: dict[str, Any] = {
     "theirs": str,
     "gate": float,
     "equity": _YES_NO.__getitem__,
-    "sampler": str,
+    "develop": float,
     "threads": int,
 }
 
