@@ -39,8 +39,10 @@ def positions(opponent: str, rules: Rules, n_games: int, seed: int) -> list[tupl
     player, found, going = make("camper"), [], np.ones(n_games, bool)
     while going.any():
         decisions = games.decisions(everyone)
-        for g in np.flatnonzero(going & (games.states["phase"] == DRAW)).tolist():
-            found.append((decisions.records[g : g + 1].copy(), int(games.states["hands"][g, 1])))
+        asked = np.flatnonzero(going & (games.states["phase"] == DRAW)).tolist()
+        found += [
+            (decisions.records[g : g + 1].copy(), int(games.states["hands"][g, 1])) for g in asked
+        ]
         written = games.step(player.act(decisions), everyone, autoreset=False)
         going &= ~written.dones
         if written.dones.any():

@@ -188,8 +188,8 @@ def test_milliseconds_end_it_early() -> None:
 
 def test_spec() -> None:
     assert players.make("search") == SearchPlayer()
-    made = players.make("search:64,theirs=camper,gate=1,equity=False")
-    assert made == SearchPlayer(worlds=64, theirs="camper", gate=1.0, equity=False)
+    made = players.make("search:64,theirs=knocker,gate=1,equity=False")
+    assert made == SearchPlayer(worlds=64, theirs="knocker", gate=1.0, equity=False)
     assert players.make(made.name) == made
 
 

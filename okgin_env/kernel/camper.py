@@ -16,9 +16,9 @@ from okgin_env.kernel.melds import (
     ZERO,
     bit,
     deadwood,
+    fitting,
     least_discard,
     least_free_discard,
-    melded,
 )
 from okgin_env.kernel.play import locked_mask, pile_mask, top_card
 from okgin_env.kernel.rng import seat_below
@@ -61,28 +61,28 @@ def camper_takes(s):
 
 
 @compiled
-def hope(hand_mask, unseen):
+def hope(hand_mask, unseen, counts):
     """Mean of the `N_HOPES` smallest values, over the unseen cards, of the best deadwood after drawing one.
 
     Args:
         hand_mask: Ten cards.
         unseen: Mask of the cards that may be drawn.
+        counts: (128,) int16 work space: how many draws lead to each deadwood.
     """
     own = deadwood(hand_mask)
     without_one = least_discard(hand_mask)  # of nine cards
-    counts = np.zeros(128, np.int16)  # how many draws lead to each deadwood
-    rest = unseen
+    counts[:] = 0
+    fits = unseen & fitting(hand_mask)
+    rest = fits
     while rest != ZERO:
-        card = lowest(rest)
-        rest &= rest - ONE
-        grown = hand_mask | bit(card)
-        if melded(grown) & bit(card) == ZERO:
-            best = min(own, without_one + PIPS[card])  # the card stays loose or goes again
-        else:
-            best = min(own, least_discard(grown))
-        counts[best] += 1
+        card = rest & (~rest + ONE)
+        rest ^= card
+        counts[min(own, least_discard(hand_mask | card))] += 1
+    for rank in range(N_RANKS):  # a card that does not fit stays loose or goes again
+        n = popcount(unseen & ~fits & (RANK_ACE << np.uint64(rank)))
+        counts[min(own, without_one + PIPS[rank])] += n
     total, n_left, n_used = 0, N_HOPES, 0
-    for value in range(128):
+    for value in range(own + 1):
         n = min(n_left, np.int64(counts[value]))
         total += n * value
         n_left -= n
@@ -182,11 +182,12 @@ def camper_sheds(s, early_knocks, table):
     unseen = unseen_mask(s, s.seat)
     weight = HOPE_WEIGHT * HOPE_DECAY ** (turn - 1)
     chosen, lowest_score, n_equal = lowest(rest), np.inf, 0
+    counts = np.empty(128, np.int16)
     while rest != ZERO:
         card = lowest(rest)
         rest &= rest - ONE
         danger = _run_danger(card, gone, theirs) + _rank_danger(card, gone, theirs)
-        score = table[card] + weight * hope(hand ^ bit(card), unseen) + danger
+        score = table[card] + weight * hope(hand ^ bit(card), unseen, counts) + danger
         if score < lowest_score:
             chosen, lowest_score, n_equal = card, score, 1
         elif score == lowest_score:

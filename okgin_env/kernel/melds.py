@@ -229,3 +229,21 @@ def melded(cards_mask):
     tops = cards_mask & ((cards_mask & NOT_KING) << ONE)
     tops &= (((cards_mask & NOT_KING) << ONE) & NOT_KING) << ONE  # top cards of three in a row
     return in_sets | tops | (tops >> ONE) | (tops >> TWO)
+
+
+@compiled
+def fitting(cards_mask):
+    """Mask of the cards that would lie in a set or run together with a card set (some of them may be in it)."""
+    above = (cards_mask & NOT_KING) << ONE  # cards whose lower neighbour is there
+    below = (cards_mask & NOT_ACE) >> ONE
+    runs = (
+        (above & below)
+        | (above & ((above & NOT_KING) << ONE))
+        | (below & ((below & NOT_ACE) >> ONE))
+    )
+    s = cards_mask & _SUIT
+    c = (cards_mask >> _W1) & _SUIT
+    d = (cards_mask >> _W2) & _SUIT
+    h = cards_mask >> _W3
+    pairs = (s & c) | (d & h) | ((s | c) & (d | h))
+    return runs | pairs | (pairs << _W1) | (pairs << _W2) | (pairs << _W3)

@@ -49,7 +49,7 @@ class SearchPlayer:
     milliseconds: float | None = None
     base: str = "camper"
     own: str = "hunter"
-    theirs: str = "knocker"
+    theirs: str = "camper"
     gate: float = 2.0
     equity: bool = True
     develop: float = 1.0
