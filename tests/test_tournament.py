@@ -24,7 +24,7 @@ from okgin_env.arena.engines import Hall, Local
 from okgin_env.arena.match import play_deals
 from okgin_env.arena.outcome import Outcome
 from okgin_env.arena.store import Store, Task
-from okgin_env.arena.tournament import Double, Plan, run
+from okgin_env.arena.tournament import SHOWN, Double, Plan, _Gathered, run
 from okgin_env.players.base import FAULTS, fault_action
 
 ROOT = Path(__file__).parent.parent
@@ -139,6 +139,33 @@ def test_stopping_rule_stops_at_the_same_deals_however_it_is_played(tmp_path: Pa
     tournament(store=store, n_hands=700, n_matches=0, until=3.5)
     again = tournament(store=store, **changes, workers=2)
     assert untimed(again.content) == untimed(outcome.content)
+
+
+def test_stopping_rule_does_not_see_what_a_killed_round_has_left(tmp_path: Path) -> None:
+    """The interval is wide after 250 deals and narrow with the next 250: the second look is after them all."""
+    changes = {"until": 2.4, "n_hands": 1000, "n_matches": 0}
+    whole = tournament(NAMES[:2], **changes)
+    [pair] = whole.pairs
+    assert len(pair.hands.points) == 500
+    hall = Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]})
+    store = Store(tmp_path / "u.sqlite", CLASSIC)
+    for first, deals in ((0, 250), (250, 240)):
+        store.add(task := Task(0, *NAMES[:2], "hands", first, deals), hall.play(task))
+    assert untimed(tournament(NAMES[:2], store, **changes).content) == untimed(whole.content)
+
+
+def test_hands_to_look_at_do_not_hang_on_the_order_of_tasks() -> None:
+    hall = Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]})
+    tasks = [Task(0, *NAMES[:2], "hands", first, 40) for first in range(0, 400, 40)]
+    played = [(task, hall.play(task)) for task in tasks]
+    shown = []
+    for order in (played, played[::-1], played[5:] + played[:5]):
+        gathered = _Gathered()
+        for task, part in order:
+            gathered.keep(task, part)
+        shown.append([str(hand) for hand in gathered.worth_showing()])
+    assert shown[0] == shown[1] == shown[2]
+    assert len(shown[0]) == SHOWN
 
 
 def test_stores_merge_and_refuse_what_does_not_fit(tmp_path: Path) -> None:

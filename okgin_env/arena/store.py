@@ -236,14 +236,13 @@ class Store:
         for (seed, a, b, kind), tasks in groupby(
             self.tasks(), lambda t: (t.seed, t.a, t.b, t.kind)
         ):
-            rows = [self.get(task) for task in tasks]
-            packed = [_rows(row.results).tobytes() for row in rows]
-            knocks = np.sum([row.knocks for row in rows], axis=0)
-            sha.update(
-                f"{seed} {a!r} {b!r} {kind}".encode()
-                + b"".join(packed)
-                + knocks.astype("<i8").tobytes()
-            )
+            sha.update(f"{seed} {a!r} {b!r} {kind}".encode())
+            knocks = np.zeros(_KNOCKS, "<i8")
+            for task in tasks:
+                row = self.get(task)
+                sha.update(_rows(row.results).tobytes())
+                knocks += row.knocks
+            sha.update(knocks.tobytes())
         return sha.hexdigest()
 
     def close(self) -> None:
