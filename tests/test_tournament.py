@@ -195,6 +195,42 @@ def test_stores_merge_and_refuse_what_does_not_fit(tmp_path: Path) -> None:
         stores["b"].merge(liar)
 
 
+def test_deals_are_kept_once_however_two_processes_cut_them(tmp_path: Path) -> None:
+    hall = Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]})
+    one, other = (Store(tmp_path / "r", CLASSIC) for _ in range(2))
+    task, part = (Task(0, *NAMES[:2], "hands", *cut) for cut in ((0, 40), (30, 20)))
+    for store in (one, other):
+        store.add(task, hall.play(task))
+    assert one.tasks() == [task]
+    with pytest.raises(ValueError, match="from another process; allowed: the same command again"):
+        other.add(part, hall.play(part))
+    assert one.tasks() == [task]
+    cut = Store(tmp_path / "cut", CLASSIC)
+    rest = Task(0, *NAMES[:2], "hands", 50, 10)
+    for new in (part, rest):
+        cut.add(new, hall.play(new))
+    assert one.merge(cut) == 1  # deals 30 to 39 agree; the row that holds them is not taken apart
+    assert one.tasks() == [task, rest]
+    row = hall.play(part)
+    row.results.points[0] += 1
+    liar = Store(None, CLASSIC)
+    liar.add(part, row)
+    with pytest.raises(ValueError, match="and not the same; allowed: another seed"):
+        one.merge(liar)
+
+
+def test_store_says_what_it_was_made_with(tmp_path: Path) -> None:
+    from okgin_env.arena.provenance import versions
+
+    store = Store(tmp_path / "r", CLASSIC)
+    content = tournament(NAMES[:2], store, n_matches=0, check=False).content
+    assert content["versions"] == versions() == Store(tmp_path / "r").versions()
+    assert {"okgin_env", "commit", "python", "numpy", "numba"} == set(versions())
+    store.note({**versions(), "numpy": "1.0"})
+    store.note(versions())
+    assert store.versions()["numpy"] == f"{versions()['numpy']}, 1.0"
+
+
 def test_store_of_other_rules_or_another_player_is_refused(tmp_path: Path) -> None:
     store = Store(tmp_path / "r", CLASSIC)
 
@@ -234,16 +270,35 @@ def test_damaged_and_hostile_stores_are_one_line(tmp_path: Path) -> None:
         ("results", bomb),
         ("deals", 1 << 60),
         ("shown", "okgin hand 1\nrules: x"),
+        ("seed", "one"),
+        ("seed", None),
+        ("a", b"x"),
+        ("first", -1),
+        ("first", "x"),
     ):
-        before = db.execute(f"SELECT {column} FROM played ORDER BY first LIMIT 1").fetchone()[0]
-        db.execute(f"UPDATE played SET {column} = ?", (value,))
+        rows = db.execute(f"SELECT rowid, {column} FROM played").fetchall()
+        db.execute(f"UPDATE OR IGNORE played SET {column} = ?", (value,))
         db.commit()
         damaged = Store(path)
         with pytest.raises(ValueError, match="is damaged") as caught:
             [damaged.get(task) for task in damaged.tasks()]
         assert "\n" not in str(caught.value)
-        db.execute(f"UPDATE played SET {column} = ?", (before,))
+        for rowid, before in rows:
+            db.execute(f"UPDATE played SET {column} = ? WHERE rowid = ?", (before, rowid))
         db.commit()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("winner", 2), ("ending", 77), ("ended_by", -2), ("points", np.nan)]
+)
+def test_stored_numbers_that_no_hand_has_are_damage(column: str, value: float) -> None:
+    task = Task(0, *NAMES[:2], "hands", 0, 4)
+    played = play_deals(players.make("simple"), players.make("knocker"), CLASSIC, 0, 0, 4)
+    getattr(played.results, column)[1, 1] = value
+    store = Store(None, CLASSIC)
+    store.add(task, played)
+    with pytest.raises(ValueError, match=f"is damaged: {column}; allowed"):
+        store.get(task)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -16,7 +16,7 @@ except ImportError as error:
     raise ImportError("the arena needs: pip install 'okgin-env[arena]'") from error
 
 from okgin_env import __version__
-from okgin_env.arena import statistics, summary
+from okgin_env.arena import provenance, statistics, summary
 from okgin_env.arena.engines import Hall, engine
 from okgin_env.arena.fingerprints import fingerprint
 from okgin_env.arena.match import Played, joined
@@ -114,6 +114,7 @@ def run(
     seated = {player.name: player for player in (*players, *([double] if double else []))}
     kept = store or Store(None, plan.rules)
     kept.seat({name: fingerprint(player) for name, player in seated.items()})
+    kept.note(provenance.versions())
     pairs = [
         (a, b) for k, a in enumerate(names) for b in names[k + 1 :] if not plan.first_only or k == 0
     ]
@@ -335,6 +336,7 @@ class _Tournament:
             "nash": summary.nash(pairs),
             "checks": [check for check in checks if check is not None],
             "version": __version__,
+            "versions": self.store.versions(),
             "results": self.store.digest(),
             **about,
         }
