@@ -21,6 +21,7 @@ pytest.importorskip("statsmodels")
 import evaluate
 from okgin_env import Rules, players
 from okgin_env.arena.engines import Hall, Local
+from okgin_env.arena.fingerprints import fingerprint
 from okgin_env.arena.match import play_deals
 from okgin_env.arena.outcome import Outcome
 from okgin_env.arena.store import Store, Task
@@ -46,6 +47,16 @@ class Slow(Outside):
 
     name = "slow"
     one_by_one = True
+
+
+class Sleeper(Slow):
+    """Never answers."""
+
+    name = "sleeper"
+
+    def act(self, decisions):
+        time.sleep(1000)
+        return super().act(decisions)
 
 
 def plan(**changes) -> Plan:
@@ -250,6 +261,36 @@ def test_store_of_other_rules_or_another_player_is_refused(tmp_path: Path) -> No
         Store(tmp_path / "r", Rules.preset("gin"))
 
 
+def test_fingerprints_tell_players_apart(tmp_path: Path) -> None:
+    """By arrays and what is in containers, by the program itself, by its time; not by what is the same."""
+    pytest.importorskip("psutil")
+
+    class Weighing(Outside):
+        __slots__ = ("slot",)
+
+        def __init__(self, weights, slot=0) -> None:
+            self.weights, self.slot = weights, slot
+
+    program = tmp_path / "bot"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    made = [
+        Weighing(np.arange(3)),
+        Weighing(np.arange(4)),
+        Weighing([1, {"a": np.arange(3)}]),
+        Weighing([1, {"a": np.arange(4)}]),
+        Weighing(None, slot=1),
+        Weighing(Weighing(None)),
+        players.make(f"cmd:{program}"),
+        players.make(f"cmd:{program}", move_time=2),
+    ]
+    found = [fingerprint(player) for player in made]
+    assert fingerprint(Weighing(np.arange(3))) == found[0]
+    program.write_text("#!/bin/sh\nexit\n")
+    found.append(fingerprint(made[-2]))
+    assert len(set(found)) == len(made) + 1
+
+
 def test_damaged_and_hostile_stores_are_one_line(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
     store = Store(path, CLASSIC)
@@ -341,6 +382,25 @@ def test_killed_tournament_goes_on_to_the_same_results(tmp_path: Path, workers: 
         json.loads((tmp_path / name).read_text()) for name in ("resumed", "unbroken")
     )
     assert untimed(resumed) == untimed(unbroken)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_their_parent(how: signal.Signals) -> None:
+    """In the middle of a task; it is killed or stopped alone, as by Ctrl-C, which workers do not hear."""
+    psutil = pytest.importorskip("psutil")
+    line = [sys.executable, "evaluate.py", "simple", "tests.test_tournament:Sleeper"]
+    process = subprocess.Popen(
+        [*line, "--workers", "2", "--no-check"], cwd=ROOT, stdout=-3, stderr=-3
+    )
+    workers = []
+    while len(workers) < 3:  # with multiprocessing's own
+        time.sleep(0.1)
+        workers = psutil.Process(process.pid).children()
+    time.sleep(2)
+    process.send_signal(how)
+    assert process.wait(10) == (130 if how == signal.SIGINT else -how)
+    _, left = psutil.wait_procs(workers, 10)
+    assert not left
 
 
 def test_failing_players_lose_their_hands_and_nothing_else(
