@@ -27,6 +27,7 @@ from okgin_env.arena.outcome import Outcome
 from okgin_env.arena.store import Store, Task
 from okgin_env.arena.tournament import SHOWN, Double, Plan, _Gathered, run
 from okgin_env.players.base import FAULTS, fault_action
+from okgin_env.players.process import ProcessPlayer
 
 ROOT = Path(__file__).parent.parent
 CLASSIC = Rules.preset("classic")
@@ -441,6 +442,54 @@ def test_failing_players_lose_their_hands_and_nothing_else(
     assert len(FAULTS) == 5
 
 
+def test_players_that_exit_or_write_into_what_they_are_asked() -> None:
+    class Exits(Outside):
+        name = "exits"
+
+        def act(self, decisions):
+            raise SystemExit(3)
+
+        def close(self):
+            raise SystemExit(4)
+
+    class Writes(Outside):
+        name = "writes"
+
+        def act(self, decisions):
+            decisions.masks[:] = 1
+            return np.full(len(decisions), 107)  # big gin, which these rules do not have
+
+    outcome = tournament((Exits(), Writes()), n_hands=20, n_matches=0)
+    [entry] = outcome.content["pairs"]
+    assert entry["faults"] == {"exits": {"crash": 10}, "writes": {"illegal": 10}}
+
+
+def test_players_that_cannot_be_seated_are_one_line() -> None:
+    class Numbered(Outside):
+        name = 5
+
+    class Confused(Outside):
+        name = "confused"
+
+        def check_rules(self, rules):
+            raise KeyError("gin")
+
+    class Twin(Outside):
+        def __init__(self, step: int) -> None:
+            self.step = np.array(step)
+
+    for field, said in (
+        ((Numbered(), "simple"), "name 5; allowed: 1 to 100 printable"),
+        ((Confused(), "simple"), "player confused: check_rules\\(\\): KeyError: 'gin'"),
+        ((Twin(1), Twin(2)), "players Twin, Twin; allowed: different names"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            tournament(field, n_hands=4)
+    long = ProcessPlayer([sys.executable, "-c", "a\nb\a" * 100])
+    assert len(long.name) < 100
+    assert long.name.isprintable()
+
+
 HOSTILE = {  # what it does: (the fault, whether every hand is lost by it)
     "crash-at-start": ("crash", True),
     "crash-mid-hand": ("crash", True),
@@ -461,8 +510,6 @@ HOSTILE = {  # what it does: (the fault, whether every hand is lost by it)
 def test_nine_hostile_bots_in_one_tournament(tmp_path: Path, workers: int) -> None:
     """Each loses its own hands, counted by kind; the others' hands are what they would have been."""
     psutil = pytest.importorskip("psutil")
-    from okgin_env.players.process import ProcessPlayer
-
     pids, script = tmp_path / "pids", ROOT / "tests" / "hostile_bots.py"
     bots = [
         ProcessPlayer([sys.executable, "-S", str(script), name, str(pids)], 0.4, 20.0, name=name)

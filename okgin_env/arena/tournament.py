@@ -11,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 try:
+    from rich.console import Console
     from rich.progress import Progress, TimeRemainingColumn
 except ImportError as error:
     raise ImportError("the arena needs: pip install 'okgin-env[arena]'") from error
 
 from okgin_env import __version__
 from okgin_env.arena import provenance, statistics, summary
+from okgin_env.arena.contained import forget_troubles
 from okgin_env.arena.engines import Hall, engine
 from okgin_env.arena.fingerprints import fingerprint
 from okgin_env.arena.match import Played, joined
 from okgin_env.arena.outcome import Outcome, Pair, Results
 from okgin_env.arena.store import Store, Task
-from okgin_env.histories.hand import HandHistory
+from okgin_env.histories.hand import HandHistory, check_name
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.players.base import Decisions, Player, check_rules, kernel_policy, plays_one_by_one
 from okgin_env.rules import Rules
@@ -101,15 +103,11 @@ def run(
         about: What else the summary is to say, such as the commit.
 
     Raises:
-        ValueError: Two players of one name, or a store that does not fit.
+        ValueError: Two players of one name, a player that cannot play by the rules, or a store that does not fit.
     """
     names = [player.name for player in players]
-    if len(players) < 2:
-        raise ValueError("one player; allowed: two or more")
-    if len(set(names)) < len(names) and (len(players) > 2 or players[0] != players[1]):
-        raise ValueError(f"players {', '.join(names)}; allowed: different names")
-    for player in players:
-        check_rules(player, plan.rules)
+    _check(players, plan.rules)
+    forget_troubles()
     double = _double(players[0]) if plan.check else None
     seated = {player.name: player for player in (*players, *([double] if double else []))}
     kept = store or Store(None, plan.rules)
@@ -123,6 +121,24 @@ def run(
     if double:
         tournament.play_double(players[0].name, double.name)
     return tournament.outcome(players, about or {})
+
+
+def _check(players: Sequence[Player], rules: Rules) -> None:
+    """Checks players, before any work is done.
+
+    Raises:
+        ValueError: Too few, a name that cannot be told, two of one name, or one that cannot play by the rules.
+    """
+    if len(players) < 2:
+        raise ValueError("one player; allowed: two or more")
+    for player in players:
+        check_name(player.name)
+    names = [player.name for player in players]
+    itself = len(players) == 2 and fingerprint(players[0]) == fingerprint(players[1])
+    if len(set(names)) < len(names) and not itself:
+        raise ValueError(f"players {', '.join(names)}; allowed: different names")
+    for player in players:
+        check_rules(player, rules)
 
 
 class _Gathered:
@@ -226,7 +242,8 @@ class _Tournament:
         hall = Hall(plan.rules, self.seated)
         chosen = engine(hall, plan.engine, plan.workers, plan.address)
         columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
-        with Progress(*columns, disable=not show_progress) as bar:
+        console = Console(stderr=True)  # the table on stdout is for pasting
+        with Progress(*columns, console=console, disable=not show_progress) as bar:
             bars = bar.add_task("", total=len(self.pairs) * (plan.n_deals + plan.n_match_deals))
             try:
                 for tasks in self._rounds():
