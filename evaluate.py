@@ -149,6 +149,12 @@ def evaluate(args: argparse.Namespace) -> None:
     from okgin_env.arena.provenance import commit
     from okgin_env.arena.store import Store
 
+    if (
+        args.json is not None
+        and args.store is not None
+        and args.json.resolve() == args.store.resolve()
+    ):
+        raise ValueError(f"--json {args.json}; allowed: another file than --store")
     for path in (args.json, args.store):
         if path is not None:
             check_writable(path)

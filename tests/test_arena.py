@@ -202,6 +202,11 @@ def test_single_hand_rules_have_no_matches() -> None:
         (["simple", "random", "--json", "tests"], "'tests'; allowed: a file"),
         (["simple", "random", "--until", "0"], "until=0.0; allowed: above 0"),
         (["simple", "random", "--workers", "0"], "workers=0; allowed: 1 or more"),
+        (["simple", "random", "--address", "here:1"], "address='here:1'; allowed: with engine ray"),
+        (
+            ["simple", "random", "--store", "new.sqlite", "--json", "./new.sqlite"],
+            "--json new.sqlite; allowed: another file than --store",
+        ),
         (["simple", "random", "--engine", "slurm"], "engine 'slurm'; allowed: local, ray"),
         (["simple", "random", "--store", "README.md"], "results file 'README.md'"),
         (["simple", "random", "--merge", "a.sqlite"], "--merge; allowed: with --store"),
@@ -220,6 +225,20 @@ def test_bad_arguments_are_one_line(
     complaint = capsys.readouterr().err
     assert said in complaint
     assert len(complaint.strip().splitlines()) == 1
+
+
+def test_bars_in_names_do_not_end_cells() -> None:
+    found = summarised(Outside(), players.make("simple"), Rules.preset("classic"), 4, 0)
+    found |= {"a": "a|b", "ms_per_decision": {"a|b": 0.0}}
+    assert "| a\\|b | simple |" in table([found])
+
+
+def test_single_deal_rates_nobody() -> None:
+    hands = play_deals(
+        players.make("simple"), players.make("random"), Rules.preset("classic"), 0, 0, 1
+    )
+    for rated in ratings([Pair(hands.results, None, hands.knocks)]):
+        assert (rated["low"], rated["high"]) == (-np.inf, np.inf)
 
 
 def test_broken_model_files_are_one_line(tmp_path: Path) -> None:

@@ -23,13 +23,23 @@ def test_sign_test_counts_deals_not_hands() -> None:
 
 
 def test_t_test_known_answer() -> None:
-    """Mean 1, standard error 1/2, 3 degrees of freedom: t = 2, p = 0.1393."""
+    """Mean 1, standard error 1/√3, 3 degrees of freedom: t = √3, p = 0.1817."""
     values = np.array([[0.0], [0.0], [2.0], [2.0]])
     t = 1 / (values.std(ddof=1) / 2)
     assert t == pytest.approx(1.7320508)
     assert statistics.no_difference(values) == pytest.approx(0.181690, abs=1e-6)
     assert statistics.no_difference(np.zeros((4, 2))) == 1
     assert statistics.no_difference(np.full((4, 2), 3.0)) == 0
+
+
+def test_even_deals_of_four_seats_are_even() -> None:
+    """Thirds of points do not add up to 0 in floating point; no statistic may take that for a difference."""
+    points = np.random.default_rng(0).integers(0, 100, (300, 4))
+    values = points - (points.sum(axis=1, keepdims=True) - points) / 3
+    assert values.sum(axis=1).any()
+    assert statistics.sign_test(values) == 1
+    assert statistics.no_difference(values) == 1
+    assert statistics.clustered_mean(values) == (0, 0, 0)
 
 
 def test_holm_known_answer() -> None:

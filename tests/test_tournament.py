@@ -21,11 +21,13 @@ pytest.importorskip("statsmodels")
 import evaluate
 from okgin_env import Rules, players
 from okgin_env.arena.engines import Hall, Local
+from okgin_env.arena.fingerprints import fingerprint
 from okgin_env.arena.match import play_deals
 from okgin_env.arena.outcome import Outcome
 from okgin_env.arena.store import Store, Task
-from okgin_env.arena.tournament import Double, Plan, run
+from okgin_env.arena.tournament import SHOWN, Double, Plan, _Gathered, run
 from okgin_env.players.base import FAULTS, fault_action
+from okgin_env.players.process import ProcessPlayer
 
 ROOT = Path(__file__).parent.parent
 CLASSIC = Rules.preset("classic")
@@ -46,6 +48,16 @@ class Slow(Outside):
 
     name = "slow"
     one_by_one = True
+
+
+class Sleeper(Slow):
+    """Never answers."""
+
+    name = "sleeper"
+
+    def act(self, decisions):
+        time.sleep(1000)
+        return super().act(decisions)
 
 
 def plan(**changes) -> Plan:
@@ -141,6 +153,33 @@ def test_stopping_rule_stops_at_the_same_deals_however_it_is_played(tmp_path: Pa
     assert untimed(again.content) == untimed(outcome.content)
 
 
+def test_stopping_rule_does_not_see_what_a_killed_round_has_left(tmp_path: Path) -> None:
+    """The interval is wide after 250 deals and narrow with the next 250: the second look is after them all."""
+    changes = {"until": 2.4, "n_hands": 1000, "n_matches": 0}
+    whole = tournament(NAMES[:2], **changes)
+    [pair] = whole.pairs
+    assert len(pair.hands.points) == 500
+    hall = Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]})
+    store = Store(tmp_path / "u.sqlite", CLASSIC)
+    for first, deals in ((0, 250), (250, 240)):
+        store.add(task := Task(0, *NAMES[:2], "hands", first, deals), hall.play(task))
+    assert untimed(tournament(NAMES[:2], store, **changes).content) == untimed(whole.content)
+
+
+def test_hands_to_look_at_do_not_hang_on_the_order_of_tasks() -> None:
+    hall = Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]})
+    tasks = [Task(0, *NAMES[:2], "hands", first, 40) for first in range(0, 400, 40)]
+    played = [(task, hall.play(task)) for task in tasks]
+    shown = []
+    for order in (played, played[::-1], played[5:] + played[:5]):
+        gathered = _Gathered()
+        for task, part in order:
+            gathered.keep(task, part)
+        shown.append([str(hand) for hand in gathered.worth_showing()])
+    assert shown[0] == shown[1] == shown[2]
+    assert len(shown[0]) == SHOWN
+
+
 def test_stores_merge_and_refuse_what_does_not_fit(tmp_path: Path) -> None:
     stores = {name: Store(tmp_path / name, CLASSIC) for name in ("a", "b", "c")}
     tournament(store=stores["a"], seed=1)
@@ -168,6 +207,42 @@ def test_stores_merge_and_refuse_what_does_not_fit(tmp_path: Path) -> None:
         stores["b"].merge(liar)
 
 
+def test_deals_are_kept_once_however_two_processes_cut_them(tmp_path: Path) -> None:
+    hall = Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]})
+    one, other = (Store(tmp_path / "r", CLASSIC) for _ in range(2))
+    task, part = (Task(0, *NAMES[:2], "hands", *cut) for cut in ((0, 40), (30, 20)))
+    for store in (one, other):
+        store.add(task, hall.play(task))
+    assert one.tasks() == [task]
+    with pytest.raises(ValueError, match="from another process; allowed: the same command again"):
+        other.add(part, hall.play(part))
+    assert one.tasks() == [task]
+    cut = Store(tmp_path / "cut", CLASSIC)
+    rest = Task(0, *NAMES[:2], "hands", 50, 10)
+    for new in (part, rest):
+        cut.add(new, hall.play(new))
+    assert one.merge(cut) == 1  # deals 30 to 39 agree; the row that holds them is not taken apart
+    assert one.tasks() == [task, rest]
+    row = hall.play(part)
+    row.results.points[0] += 1
+    liar = Store(None, CLASSIC)
+    liar.add(part, row)
+    with pytest.raises(ValueError, match="and not the same; allowed: another seed"):
+        one.merge(liar)
+
+
+def test_store_says_what_it_was_made_with(tmp_path: Path) -> None:
+    from okgin_env.arena.provenance import versions
+
+    store = Store(tmp_path / "r", CLASSIC)
+    content = tournament(NAMES[:2], store, n_matches=0, check=False).content
+    assert content["versions"] == versions() == Store(tmp_path / "r").versions()
+    assert {"okgin_env", "commit", "python", "numpy", "numba"} == set(versions())
+    store.note({**versions(), "numpy": "1.0"})
+    store.note(versions())
+    assert store.versions()["numpy"] == f"{versions()['numpy']}, 1.0"
+
+
 def test_store_of_other_rules_or_another_player_is_refused(tmp_path: Path) -> None:
     store = Store(tmp_path / "r", CLASSIC)
 
@@ -185,6 +260,36 @@ def test_store_of_other_rules_or_another_player_is_refused(tmp_path: Path) -> No
         tournament((changed, "simple"), store, n_matches=0)
     with pytest.raises(ValueError, match="has rules classic; allowed: gin, or another file"):
         Store(tmp_path / "r", Rules.preset("gin"))
+
+
+def test_fingerprints_tell_players_apart(tmp_path: Path) -> None:
+    """By arrays and what is in containers, by the program itself, by its time; not by what is the same."""
+    pytest.importorskip("psutil")
+
+    class Weighing(Outside):
+        __slots__ = ("slot",)
+
+        def __init__(self, weights, slot=0) -> None:
+            self.weights, self.slot = weights, slot
+
+    program = tmp_path / "bot"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    made = [
+        Weighing(np.arange(3)),
+        Weighing(np.arange(4)),
+        Weighing([1, {"a": np.arange(3)}]),
+        Weighing([1, {"a": np.arange(4)}]),
+        Weighing(None, slot=1),
+        Weighing(Weighing(None)),
+        players.make(f"cmd:{program}"),
+        players.make(f"cmd:{program}", move_time=2),
+    ]
+    found = [fingerprint(player) for player in made]
+    assert fingerprint(Weighing(np.arange(3))) == found[0]
+    program.write_text("#!/bin/sh\nexit\n")
+    found.append(fingerprint(made[-2]))
+    assert len(set(found)) == len(made) + 1
 
 
 def test_damaged_and_hostile_stores_are_one_line(tmp_path: Path) -> None:
@@ -207,16 +312,35 @@ def test_damaged_and_hostile_stores_are_one_line(tmp_path: Path) -> None:
         ("results", bomb),
         ("deals", 1 << 60),
         ("shown", "okgin hand 1\nrules: x"),
+        ("seed", "one"),
+        ("seed", None),
+        ("a", b"x"),
+        ("first", -1),
+        ("first", "x"),
     ):
-        before = db.execute(f"SELECT {column} FROM played ORDER BY first LIMIT 1").fetchone()[0]
-        db.execute(f"UPDATE played SET {column} = ?", (value,))
+        rows = db.execute(f"SELECT rowid, {column} FROM played").fetchall()
+        db.execute(f"UPDATE OR IGNORE played SET {column} = ?", (value,))
         db.commit()
         damaged = Store(path)
         with pytest.raises(ValueError, match="is damaged") as caught:
             [damaged.get(task) for task in damaged.tasks()]
         assert "\n" not in str(caught.value)
-        db.execute(f"UPDATE played SET {column} = ?", (before,))
+        for rowid, before in rows:
+            db.execute(f"UPDATE played SET {column} = ? WHERE rowid = ?", (before, rowid))
         db.commit()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("winner", 2), ("ending", 77), ("ended_by", -2), ("points", np.nan)]
+)
+def test_stored_numbers_that_no_hand_has_are_damage(column: str, value: float) -> None:
+    task = Task(0, *NAMES[:2], "hands", 0, 4)
+    played = play_deals(players.make("simple"), players.make("knocker"), CLASSIC, 0, 0, 4)
+    getattr(played.results, column)[1, 1] = value
+    store = Store(None, CLASSIC)
+    store.add(task, played)
+    with pytest.raises(ValueError, match=f"is damaged: {column}; allowed"):
+        store.get(task)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -261,6 +385,25 @@ def test_killed_tournament_goes_on_to_the_same_results(tmp_path: Path, workers: 
     assert untimed(resumed) == untimed(unbroken)
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_their_parent(how: signal.Signals) -> None:
+    """In the middle of a task; it is killed or stopped alone, as by Ctrl-C, which workers do not hear."""
+    psutil = pytest.importorskip("psutil")
+    line = [sys.executable, "evaluate.py", "simple", "tests.test_tournament:Sleeper"]
+    process = subprocess.Popen(
+        [*line, "--workers", "2", "--no-check"], cwd=ROOT, stdout=-3, stderr=-3
+    )
+    workers = []
+    while len(workers) < 3:  # with multiprocessing's own
+        time.sleep(0.1)
+        workers = psutil.Process(process.pid).children()
+    time.sleep(2)
+    process.send_signal(how)
+    assert process.wait(10) == (130 if how == signal.SIGINT else -how)
+    _, left = psutil.wait_procs(workers, 10)
+    assert not left
+
+
 def test_failing_players_lose_their_hands_and_nothing_else(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -299,6 +442,54 @@ def test_failing_players_lose_their_hands_and_nothing_else(
     assert len(FAULTS) == 5
 
 
+def test_players_that_exit_or_write_into_what_they_are_asked() -> None:
+    class Exits(Outside):
+        name = "exits"
+
+        def act(self, decisions):
+            raise SystemExit(3)
+
+        def close(self):
+            raise SystemExit(4)
+
+    class Writes(Outside):
+        name = "writes"
+
+        def act(self, decisions):
+            decisions.masks[:] = 1
+            return np.full(len(decisions), 107)  # big gin, which these rules do not have
+
+    outcome = tournament((Exits(), Writes()), n_hands=20, n_matches=0)
+    [entry] = outcome.content["pairs"]
+    assert entry["faults"] == {"exits": {"crash": 10}, "writes": {"illegal": 10}}
+
+
+def test_players_that_cannot_be_seated_are_one_line() -> None:
+    class Numbered(Outside):
+        name = 5
+
+    class Confused(Outside):
+        name = "confused"
+
+        def check_rules(self, rules):
+            raise KeyError("gin")
+
+    class Twin(Outside):
+        def __init__(self, step: int) -> None:
+            self.step = np.array(step)
+
+    for field, said in (
+        ((Numbered(), "simple"), "name 5; allowed: 1 to 100 printable"),
+        ((Confused(), "simple"), "player confused: check_rules\\(\\): KeyError: 'gin'"),
+        ((Twin(1), Twin(2)), "players Twin, Twin; allowed: different names"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            tournament(field, n_hands=4)
+    long = ProcessPlayer([sys.executable, "-c", "a\nb\a" * 100])
+    assert len(long.name) < 100
+    assert long.name.isprintable()
+
+
 HOSTILE = {  # what it does: (the fault, whether every hand is lost by it)
     "crash-at-start": ("crash", True),
     "crash-mid-hand": ("crash", True),
@@ -319,8 +510,6 @@ HOSTILE = {  # what it does: (the fault, whether every hand is lost by it)
 def test_nine_hostile_bots_in_one_tournament(tmp_path: Path, workers: int) -> None:
     """Each loses its own hands, counted by kind; the others' hands are what they would have been."""
     psutil = pytest.importorskip("psutil")
-    from okgin_env.players.process import ProcessPlayer
-
     pids, script = tmp_path / "pids", ROOT / "tests" / "hostile_bots.py"
     bots = [
         ProcessPlayer([sys.executable, "-S", str(script), name, str(pids)], 0.4, 20.0, name=name)

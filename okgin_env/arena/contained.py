@@ -14,6 +14,13 @@ from okgin_env.view import SeatView
 
 _log = logging.getLogger("okgin_env.arena")
 _ILLEGAL = FAULTS.index("illegal")
+_MOST_SAID = 5  # troubles of a player that are logged
+_said: dict[str, set[str]] = {}  # what has been logged, by player's name
+
+
+def forget_troubles() -> None:
+    """Begins to log anew: a tournament tells a player's first troubles, not those of each of its tasks."""
+    _said.clear()
 
 
 class Contained:
@@ -29,7 +36,6 @@ class Contained:
         self.player = player
         self.seconds = 0.0
         self.decisions = 0
-        self._said: set[str] = set()
 
     def answer(self, decisions: Decisions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Asks for M decisions.
@@ -38,13 +44,14 @@ class Contained:
             (M,) action ids, with any number outside 0 to 107 for a forfeit, and (M,) indices into `FAULTS`, -1 where
             the move is legal.
         """
+        allowed = decisions.masks != 0  # before the player can write into them
         start = time.perf_counter()
         actions = self._asked(decisions)
         self.seconds += time.perf_counter() - start
         self.decisions += len(decisions)
         inside = (actions >= 0) & (actions < N_ACTIONS)
         at = np.where(inside, actions, 0)
-        legal = inside & (decisions.masks[np.arange(len(actions)), at] != 0)
+        legal = inside & allowed[np.arange(len(actions)), at]
         kind = actions - N_ACTIONS
         known = (kind >= 0) & (kind < len(FAULTS))
         faults = np.where(legal, -1, np.where(known, kind, _ILLEGAL))
@@ -56,7 +63,7 @@ class Contained:
         """What the player answers; if it fails for a batch it is asked for each decision alone."""
         try:
             actions = np.asarray(self.player.act(decisions))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if len(decisions) > 1:
                 return np.concatenate(
                     [self._asked(decisions[k : k + 1]) for k in range(len(decisions))]
@@ -75,18 +82,23 @@ class Contained:
             return
         try:
             told(view)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._say(f"hand_over(): {type(error).__name__}: {error}")
 
     def close(self) -> None:
         """Tells the player that no more hands are to come."""
         closed = getattr(self.player, "close", None)
-        if closed is not None:
+        if closed is None:
+            return
+        try:
             closed()
+        except (Exception, SystemExit) as error:
+            self._say(f"close(): {type(error).__name__}: {error}")
 
     def _say(self, trouble: str) -> None:
-        """Logs each kind of trouble once."""
+        """Logs each of the first troubles once."""
         line = f"player {self.player.name}: {trouble}".splitlines()[0][:300]
-        if line not in self._said and len(self._said) < 5:
-            self._said.add(line)
+        said = _said.setdefault(self.player.name, set())
+        if line not in said and len(said) < _MOST_SAID:
+            said.add(line)
             _log.warning("%s", line)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import islice
+from multiprocessing.connection import Connection
 from typing import Any
 
 from okgin_env.arena.match import Played, play_deals
@@ -54,6 +57,7 @@ class Local:
     def __init__(self, hall: Hall, workers: int = 1) -> None:
         self.hall, self.workers = hall, workers
         self._pool: ProcessPoolExecutor | None = None
+        self._running: dict[Future[Played], Task] = {}
 
     def run(self, tasks: Iterable[Task]) -> Iterator[Done]:
         """Yields tasks with what was played, in the order in which they are ready.
@@ -66,45 +70,58 @@ class Local:
                 yield task, self.hall.play(task)
             return
         if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._leash, self._end = context.Pipe(duplex=False)
             self._pool = ProcessPoolExecutor(
-                self.workers, multiprocessing.get_context("spawn"), _start, (self.hall,)
+                self.workers, context, _start, (self.hall, self._leash)
             )
-        yield from _few_at_once(self._pool, tasks, 2 * self.workers)
+        try:
+            yield from self._few_at_once(self._pool, tasks)
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                "a worker process has died (a player killed it, or it ran out of memory); seat such a player "
+                "by 'cmd:', which contains it"
+            ) from error
 
-    def close(self) -> None:
-        """Ends the workers."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
-
-
-def _few_at_once(pool: ProcessPoolExecutor, tasks: Iterable[Task], most: int) -> Iterator[Done]:
-    """Keeps a few tasks in the workers' queue, so that results do not pile up."""
-    rest = iter(tasks)
-    running: dict[Future[Played], Task] = {}
-    try:
+    def _few_at_once(self, pool: ProcessPoolExecutor, tasks: Iterable[Task]) -> Iterator[Done]:
+        """Keeps a few tasks in the workers' queue, so that results do not pile up."""
+        rest, running = iter(tasks), self._running
         while True:
-            for task in islice(rest, most - len(running)):
+            for task in islice(rest, 2 * self.workers - len(running)):
                 running[pool.submit(_play, task)] = task
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
-    except BrokenProcessPool as error:
-        raise RuntimeError(
-            "a worker process has died (a player killed it, or it ran out of memory); seat such a player "
-            "by 'cmd:', which contains it"
-        ) from error
+
+    def close(self) -> None:
+        """Ends the workers, at once if they still play: nobody waits for what they would have to say."""
+        if self._pool is None:
+            return
+        if self._running:
+            self._end.close()
+        self._pool.shutdown(cancel_futures=True)
+        self._pool = None
+        self._end.close()
+        self._leash.close()
 
 
 _hall: Hall | None = None  # of a worker process
 
 
-def _start(hall: Hall) -> None:
-    """Begins a worker process; Ctrl-C is the parent's business."""
+def _start(hall: Hall, leash: Connection) -> None:
+    """Begins a worker process, which ends with its parent, even one that was killed; Ctrl-C is the parent's business."""
     global _hall
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, args=(leash,), daemon=True).start()
     _hall = hall
+
+
+def _end_with_parent(leash: Connection) -> None:
+    """Waits until the parent lets go of its end, by closing it or by dying; programs of players notice and end, too."""
+    with contextlib.suppress(EOFError, OSError):
+        leash.recv_bytes()
+    os._exit(1)
 
 
 def _play(task: Task) -> Played:
@@ -188,11 +205,13 @@ def engine(hall: Hall, name: str, workers: int, address: str | None) -> Local | 
         address: Of a Ray cluster.
 
     Raises:
-        ValueError: An unknown name, or a number of workers below 1.
+        ValueError: An unknown name, a number of workers below 1, or an address without Ray.
         ImportError: Ray is not installed.
     """
     if name not in ENGINES:
         raise ValueError(f"engine {name!r}; allowed: {', '.join(ENGINES)}")
+    if address is not None and name != "ray":
+        raise ValueError(f"address={address!r}; allowed: with engine ray")
     if workers < 0 or (workers == 0 and name == "local"):
         raise ValueError(f"workers={workers}; allowed: 1 or more")
     return Ray(hall, workers, address) if name == "ray" else Local(hall, workers)

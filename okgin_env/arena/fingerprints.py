@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.players.base import Player, kernel_policy
 from okgin_env.players.network import NetworkPlayer
+from okgin_env.players.process import ProcessPlayer
 
 
 @lru_cache
@@ -23,33 +27,53 @@ def kernel_digest() -> str:
 
 
 def fingerprint(player: Player) -> str:
-    """A digest of what a player is made of: policy and kernel, weights, program files, or its class's source file.
+    """A digest of what decides a player's hands: the kernel, and its policy, weights, program files, or class and settings.
 
-    A player may say it itself by a string called `fingerprint`.
+    Of a class that is the file it stands in, and of its settings plain values, arrays and what is made of them. A player may
+    say it itself by a string called `fingerprint`.
     """
     own = getattr(player, "fingerprint", None)
     if isinstance(own, str):
         return own
+    return _digest(kernel_digest().encode(), *_parts(player))
+
+
+def _parts(player: Player) -> list[bytes]:
+    """What a player is made of, besides the kernel."""
     if isinstance(player, NetworkPlayer):
         parts = [part.tobytes() for part in (*player.weights, *player.biases)]
-        return _digest(b"network", player.activation.encode(), *parts)
+        return [b"network", player.activation.encode(), *parts]
     if kernel_policy(player) != EXTERNAL:
-        return _digest(b"kernel", str(kernel_policy(player)).encode(), kernel_digest().encode())
-    command = getattr(player, "command", None)
-    if command is not None:
-        words = [str(word) for word in command]
-        files = [Path(found) for word in words if (found := shutil.which(word) or word)]
-        return _digest(
-            b"program",
-            *(word.encode() for word in words),
-            *(f.read_bytes() for f in files[1:] if f.is_file()),
-        )
-    settings = repr(
-        sorted((k, v) for k, v in vars(player).items() if isinstance(v, (int, float, str, bool)))
-    )
-    return _digest(
-        b"class", type(player).__qualname__.encode(), _source(type(player)), settings.encode()
-    )
+        return [b"kernel", str(kernel_policy(player)).encode()]
+    if isinstance(player, ProcessPlayer):
+        words = (*player.command, f"{player.move_time} s")
+        files = [Path(word) for word in player.command if Path(word).is_file()]
+        return [b"program", *(word.encode() for word in words), *(f.read_bytes() for f in files)]
+    kind = type(player)
+    return [b"class", kind.__qualname__.encode(), _source(kind), *_setting(_attributes(player))]
+
+
+def _attributes(player: Player) -> dict[str, Any]:
+    """What is set on a player, also where its class has slots."""
+    slots = [name for kind in type(player).__mro__ for name in getattr(kind, "__slots__", ())]
+    found = {name: getattr(player, name) for name in slots if hasattr(player, name)}
+    return found | getattr(player, "__dict__", {})
+
+
+def _setting(value: Any) -> Iterator[bytes]:
+    """A setting as bytes; nothing of an object that is none, such as a module or a generator."""
+    if value is None or isinstance(value, (int, float, str, bytes, Path, np.generic)):
+        yield repr(value).encode()
+    elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        yield from (f"{value.dtype} {value.shape}".encode(), value.tobytes())
+    elif isinstance(value, dict):
+        yield from _setting(sorted(value.items(), key=lambda item: repr(item[0])))
+    elif isinstance(value, (list, tuple)):
+        yield f"{len(value)} entries".encode()
+        for entry in value:
+            yield from _setting(entry)
+    elif isinstance(value, Player) and not isinstance(value, type):
+        yield fingerprint(value).encode()
 
 
 def _source(kind: type) -> bytes:

@@ -1,10 +1,14 @@
-"""Where results come from: the commit of the code."""
+"""Where results come from: the commit of the code, and the versions it ran with."""
 
 from __future__ import annotations
 
+import platform
 import subprocess
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
+
+from okgin_env import __version__
 
 
 @lru_cache
@@ -17,6 +21,17 @@ def commit() -> str:
         return _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+
+
+def versions() -> dict[str, str]:
+    """Versions of all that decides a hand, and the commit, by name."""
+    libraries = {name: version(name) for name in ("numpy", "numba")}
+    return {
+        "okgin_env": __version__,
+        "commit": commit(),
+        "python": platform.python_version(),
+        **libraries,
+    }
 
 
 def _git(folder: Path, *words: str) -> str:

@@ -51,6 +51,9 @@ def as_text(content: dict[str, Any]) -> str:
     for name, kinds in faults(content["pairs"]).items():
         told = ", ".join(f"{kind} {n:,}" for kind, n in kinds.items())
         lines += ["", f"hands that {name} forfeited: {told}"]
+    if content.get("versions"):
+        made = ", ".join(f"{name} {value}" for name, value in content["versions"].items())
+        lines += ["", f"made with {made}"]
     return "\n".join(lines)
 
 
@@ -69,19 +72,24 @@ def table(summaries: Sequence[dict[str, Any]]) -> str:
     """The pairs as a Markdown table."""
     lines = [_HEAD, _RULE]
     for s in summaries:
-        low, high = s["ci95"]
         match = "-"
         if s["matches"]:
-            mlow, mhigh = s["match_ci95"]
-            match = f"{_pc(s['match_win_rate'])} ({_pc(mlow)} to {_pc(mhigh)})"
+            low, high = (min(max(end, 0.0), 1.0) for end in s["match_ci95"])
+            match = f"{_pc(s['match_win_rate'])} ({_pc(low)} to {_pc(high)})"
+        low, high = s["ci95"]
         lines.append(
-            f"| {s['a']} | {s['b']} | {s['hands']:,} "
+            f"| {_cell(s['a'])} | {_cell(s['b'])} | {s['hands']:,} "
             f"| {s['points_per_hand']:+.2f} ({low:+.2f} to {high:+.2f}) "
             f"| {_pc(s['hand_win_rate'])} | {match} | {_endings(s['by_a'])} | {_endings(s['by_b'])} "
             f"| {_pc(s['void'])} | {s['turns_per_hand']:.1f} | {s['illegal']} "
             f"| {s['ms_per_decision'][s['a']]:.4f} |"
         )
     return "\n".join(lines)
+
+
+def _cell(name: str) -> str:
+    """A name in a Markdown table, where a bar would end its cell."""
+    return name.replace("|", "\\|")
 
 
 def _p(value: float) -> str:

@@ -12,6 +12,7 @@ from scipy import optimize, stats
 
 ELO_PER_NAT = 400 / np.log(10)
 PRIOR = 0.01  # keeps ratings finite where somebody never lost
+DIGITS = 9  # of points that count: thirds, as of four seats, do not add up to 0 in floating point
 
 
 def clustered_mean(
@@ -35,8 +36,9 @@ def clustered_mean(
     if len(values) < 2:
         return mean, float("-inf"), float("inf")
     residuals = ((values - mean) * used).sum(axis=1) * len(values) / total
-    if np.ptp(residuals) == 0:
-        return mean, mean, mean
+    if np.ptp(residuals) < 10.0**-DIGITS:
+        even = round(mean, DIGITS)
+        return even, even, even
     low, high = stats.ttest_1samp(residuals, 0.0).confidence_interval(0.95)
     return mean, mean + float(low), mean + float(high)
 
@@ -48,9 +50,14 @@ def sign_test(values: NDArray[np.floating]) -> float:
         values: (D, R) points, one row a deal. A deal counts for whoever has more points in it over all rotations;
             deals that are even do not count.
     """
-    sums = values.sum(axis=1)
+    sums = _deal_sums(values)
     won, lost = int((sums > 0).sum()), int((sums < 0).sum())
     return float(stats.binomtest(won, won + lost).pvalue) if won + lost else 1.0
+
+
+def _deal_sums(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """(D,) what each deal's row comes to: exactly 0 where it is even."""
+    return np.round(values.sum(axis=1), DIGITS)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -149,7 +156,7 @@ def no_difference(values: NDArray[np.floating]) -> float:
     Args:
         values: (D, R) points, one row a deal.
     """
-    means = values.mean(axis=1)
+    means = _deal_sums(values) / values.shape[1]
     if len(means) < 2 or np.ptp(means) == 0:
         return 1.0 if len(means) < 2 or means[0] == 0 else 0.0
     found: Any = stats.ttest_1samp(means, 0.0)

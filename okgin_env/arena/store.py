@@ -7,12 +7,13 @@ runs nothing and believes nothing: sizes and names are checked.
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from okgin_env.arena.match import Played
 from okgin_env.arena.outcome import KNOCK_DEADWOOD, KNOCK_LIMITS, KNOCK_TURNS, Results
 from okgin_env.histories import parse
+from okgin_env.layout import ENDINGS
 from okgin_env.players.base import FAULTS
 from okgin_env.rules import Rules
 
@@ -84,29 +86,35 @@ class Store:
         OSError: It cannot be read or written.
     """
 
-    def __init__(
-        self, path: Path | None, rules: Rules | None = None, about: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, path: Path | None, rules: Rules | None = None) -> None:
         self.path = path
         with self._said():
             self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=30)
             self._db.execute("PRAGMA trusted_schema = OFF")
-            found = self._db.execute("SELECT name FROM sqlite_master LIMIT 1").fetchone()
-            if found is None:
+            if not self._is_made():
                 if rules is None:
                     raise ValueError(f"results file '{path}' is empty; allowed: a file of results")
-                self._create(rules, about or {})
-        self.about = self._about()
+                self._create(rules)
         self.rules = self._rules(rules)
 
-    def _create(self, rules: Rules, about: dict[str, str]) -> None:
-        rows = {"format": FORMAT, "rules": rules.label, **about}
+    def _is_made(self) -> bool:
+        return self._db.execute("SELECT name FROM sqlite_master LIMIT 1").fetchone() is not None
+
+    def _create(self, rules: Rules) -> None:
+        rows = {"format": FORMAT, "rules": rules.label}
         with self._whole():
+            if self._is_made():
+                return  # by another process, this moment
             for statement in _TABLES.split(";"):
                 self._db.execute(statement)
             self._db.executemany("INSERT INTO about VALUES (?, ?)", rows.items())
 
-    def _about(self) -> dict[str, str]:
+    def about(self) -> dict[str, str]:
+        """What the file says of itself: format, rules, and what it was made with (`note`).
+
+        Raises:
+            ValueError: It is not one of this package.
+        """
         try:
             return dict(self._rows("SELECT name, value FROM about"))
         except (ValueError, TypeError) as error:
@@ -115,11 +123,12 @@ class Store:
             ) from error
 
     def _rules(self, wanted: Rules | None) -> Rules:
-        if self.about.get("format") != FORMAT:
+        about = self.about()
+        if about.get("format") != FORMAT:
             raise ValueError(
-                f"results file '{self.path}' has format {self.about.get('format')!r}; allowed: {FORMAT!r}"
+                f"results file '{self.path}' has format {about.get('format')!r}; allowed: {FORMAT!r}"
             )
-        rules = Rules.from_label(self.about["rules"])
+        rules = Rules.from_label(about.get("rules", ""))
         if wanted is not None and wanted != rules:
             raise ValueError(
                 f"results file '{self.path}' has rules {rules.label}; allowed: {wanted.label}, or another file"
@@ -150,6 +159,21 @@ class Store:
         with self._said():
             return self._db.execute(query, values).fetchall()
 
+    def note(self, versions: Mapping[str, str]) -> None:
+        """Adds what results were made with, as `provenance.versions` has it; several of a kind are kept, in order."""
+        with self._said(), self._whole():
+            about = self.about()
+            for name, new in versions.items():
+                known = [part for part in about.get(name, "").split(", ") if part]
+                added = [part for part in new.split(", ") if part not in known]
+                row = (name, ", ".join([*known, *added]))
+                self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", row)
+
+    def versions(self) -> dict[str, str]:
+        """What the results were made with, by name."""
+        about = sorted(self.about().items())
+        return {name: value for name, value in about if name not in ("format", "rules")}
+
     def seat(self, fingerprints: dict[str, str]) -> None:
         """Notes who plays; a player of a known name must be the same as before.
 
@@ -172,19 +196,49 @@ class Store:
         return dict(self._rows("SELECT name, fingerprint FROM players"))
 
     def tasks(self) -> list[Task]:
-        """Everything that has been played, in order."""
+        """Everything that has been played, in order.
+
+        Raises:
+            ValueError: The file is damaged: no tasks, or some deals twice.
+        """
         columns = "seed, a, b, kind, first, deals"
         rows = self._rows(f"SELECT {columns} FROM played ORDER BY {columns}")
-        return [Task(int(seed), *rest) for seed, *rest in rows]
+        tasks = [task for row in rows if (task := _task(*row)) is not None]
+        twice = any(_overlap(one, next_one) for one, next_one in pairwise(tasks))
+        if len(tasks) < len(rows) or twice:
+            raise ValueError(f"results file '{self.path}' is damaged: it lists no whole tasks")
+        return tasks
 
     def add(self, task: Task, played: Played) -> None:
-        """Keeps what has been played, at once and whole."""
-        self._insert([(task, *_packed(played))])
+        """Keeps what has been played, at once and whole; what another process has kept meanwhile is not kept twice.
+
+        Raises:
+            ValueError: Some of the deals are there, but not the same or not cut the same.
+        """
+        with self._said(), self._whole():
+            same = self._overlapping(task)
+            if same == [task] and _digest(self.get(task)) == _digest(played):
+                return
+            if same:
+                raise ValueError(
+                    f"results file '{self.path}' has got deals of {task.a} against {task.b} from another process; "
+                    "allowed: the same command again, which goes on from them"
+                )
+            self._insert([(task, *_packed(played))])
+
+    def _overlapping(self, task: Task) -> list[Task]:
+        """The tasks that hold some of a task's deals."""
+        rows = self._rows(
+            "SELECT seed, a, b, kind, first, deals FROM played WHERE seed = ? AND a = ? AND b = ? AND kind = ? "
+            "AND first < ? AND first + deals > ? ORDER BY first",
+            (*_key(task), task.first + task.deals, task.first),
+        )  # fmt: skip
+        return [Task(int(seed), *rest) for seed, *rest in rows]
 
     def _insert(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        keyed = [(str(t.seed), t.a, t.b, t.kind, t.first, t.deals, *rest) for t, *rest in rows]
-        with self._said(), self._whole():
-            self._db.executemany(f"INSERT INTO played VALUES ({', '.join('?' * 13)})", keyed)
+        """Inserts tasks with what is stored of them, inside of a transaction."""
+        keyed = [(*_key(task), task.first, task.deals, *rest) for task, *rest in rows]
+        self._db.executemany(f"INSERT INTO played VALUES ({', '.join('?' * 13)})", keyed)
 
     def get(self, task: Task) -> Played:
         """What was played.
@@ -192,7 +246,7 @@ class Store:
         Raises:
             ValueError: The row is damaged.
         """
-        key = (str(task.seed), task.a, task.b, task.kind, task.first)
+        key = (*_key(task), task.first)
         rows = self._rows(
             "SELECT results, knocks, shown, seconds_a, seconds_b, decisions_a, decisions_b FROM played "
             "WHERE seed = ? AND a = ? AND b = ? AND kind = ? AND first = ?", key,
@@ -203,7 +257,7 @@ class Store:
             raise ValueError(f"results file '{self.path}': {task} is damaged: {error}") from error
 
     def merge(self, other: Store) -> int:
-        """Takes over what another file has and this one lacks.
+        """Takes over the rows of another file of whose deals this one has none.
 
         Returns:
             How many rows were new.
@@ -215,19 +269,21 @@ class Store:
             raise ValueError(
                 f"'{other.path}' has rules {other.rules.label}; allowed: {self.rules.label}, as in '{self.path}'"
             )
+        theirs = other.tasks()
         self.seat(other.fingerprints())
-        mine = self.tasks()
         new = []
-        for task in other.tasks():
-            same = [t for t in mine if _overlap(t, task)]
-            if not same:
-                new.append((task, *_packed(other.get(task))))
-            elif not (same == [task] and _digest(self.get(task)) == _digest(other.get(task))):
+        for task in theirs:
+            mine = self._overlapping(task)
+            if not mine:
+                new.append(task)
+            elif not _agree(task, other.get(task), [(t, self.get(t)) for t in mine]):
                 raise ValueError(
                     f"'{other.path}' and '{self.path}' both have deals of {task.a} against {task.b} with seed "
                     f"{task.seed}, and not the same; allowed: another seed"
                 )
-        self._insert(new)
+        with self._said(), self._whole():
+            self._insert((task, *_packed(other.get(task))) for task in new)
+        self.note(other.versions())
         return len(new)
 
     def digest(self) -> str:
@@ -236,14 +292,13 @@ class Store:
         for (seed, a, b, kind), tasks in groupby(
             self.tasks(), lambda t: (t.seed, t.a, t.b, t.kind)
         ):
-            rows = [self.get(task) for task in tasks]
-            packed = [_rows(row.results).tobytes() for row in rows]
-            knocks = np.sum([row.knocks for row in rows], axis=0)
-            sha.update(
-                f"{seed} {a!r} {b!r} {kind}".encode()
-                + b"".join(packed)
-                + knocks.astype("<i8").tobytes()
-            )
+            sha.update(f"{seed} {a!r} {b!r} {kind}".encode())
+            knocks = np.zeros(_KNOCKS, "<i8")
+            for task in tasks:
+                row = self.get(task)
+                sha.update(_rows(row.results).tobytes())
+                knocks += row.knocks
+            sha.update(knocks.tobytes())
         return sha.hexdigest()
 
     def close(self) -> None:
@@ -254,6 +309,32 @@ class Store:
 def _overlap(a: Task, b: Task) -> bool:
     same = (a.seed, a.a, a.b, a.kind) == (b.seed, b.a, b.b, b.kind)
     return same and a.first < b.first + b.deals and b.first < a.first + a.deals
+
+
+def _key(task: Task) -> tuple[str, str, str, str]:
+    """What a task's deals are found by."""
+    return str(task.seed), task.a, task.b, task.kind
+
+
+def _task(seed: Any, a: Any, b: Any, kind: Any, first: Any, deals: Any) -> Task | None:
+    """The task that a row is of; None: a row that cannot be of one."""
+    texts = all(isinstance(value, str) for value in (seed, a, b, kind))
+    numbers = all(isinstance(value, int) and value >= 0 for value in (first, deals))
+    if not (texts and numbers and re.fullmatch("[0-9]{1,1000}", seed)):
+        return None
+    return Task(int(seed), a, b, kind, first, deals)
+
+
+def _agree(task: Task, played: Played, others: Iterable[tuple[Task, Played]]) -> bool:
+    """Whether the same deals have the same results, however they are cut into tasks."""
+    rows = _rows(played.results)
+    for other, theirs in others:
+        first = max(task.first, other.first)
+        n = min(task.first + task.deals, other.first + other.deals) - first
+        mine = rows[first - task.first :][:n]
+        if not np.array_equal(mine, _rows(theirs.results)[first - other.first :][:n]):
+            return False
+    return True
 
 
 def _packed(played: Played) -> tuple[Any, ...]:
@@ -289,12 +370,27 @@ def _unpacked(
     counts = np.frombuffer(_inflated(knocks, 8 * int(np.prod(_KNOCKS))), "<i8").reshape(_KNOCKS)
     wide = {"points": np.float64, "turns": np.int64, "hands": np.int64, "faults": np.int64}
     columns = {name: rows[name].astype(wide.get(name, np.int8)) for name in _ROW.names or ()}
+    _check_values(columns)
     spent = np.array([float(t or 0) for t in times])
     made = Results(
         task.a, task.b, **columns, seconds=spent[:2], decisions=spent[2:].astype(np.int64)
     )
     hands = [parse(f"{text.strip()}\nend\n") for text in shown.split("\nend\n") if text.strip()]
     return Played(made, counts.astype(np.int64), tuple(hands))
+
+
+def _check_values(columns: Mapping[str, np.ndarray]) -> None:
+    """Checks what tables and figures look things up by.
+
+    Raises:
+        ValueError: A number that no hand has.
+    """
+    allowed = {"winner": (-1, 1), "ending": (0, len(ENDINGS) - 1), "ended_by": (-1, 1)}
+    for name, (least, most) in allowed.items():
+        if columns[name].min() < least or columns[name].max() > most:
+            raise ValueError(f"{name}; allowed: {least} to {most}")
+    if not np.isfinite(columns["points"]).all():
+        raise ValueError("points; allowed: finite numbers")
 
 
 def _inflated(packed: bytes, size: int) -> bytes:

@@ -115,6 +115,8 @@ def ratings(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
         for _ in range(N_RESAMPLED)
     ]
     low, high = np.percentile(samples, [2.5, 97.5], axis=0)
+    if any(len(winner) < 2 for *_, winner in winners):  # a single deal says nothing of others
+        low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     rows = zip(names, elo.tolist(), low.tolist(), high.tolist(), strict=True)
     rated = [{"player": name, "elo": e, "low": lo, "high": hi} for name, e, lo, hi in rows]
     return sorted(rated, key=lambda entry: -entry["elo"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 try:
+    from rich.console import Console
     from rich.progress import Progress, TimeRemainingColumn
 except ImportError as error:
     raise ImportError("the arena needs: pip install 'okgin-env[arena]'") from error
 
 from okgin_env import __version__
-from okgin_env.arena import statistics, summary
+from okgin_env.arena import provenance, statistics, summary
+from okgin_env.arena.contained import forget_troubles
 from okgin_env.arena.engines import Hall, engine
 from okgin_env.arena.fingerprints import fingerprint
 from okgin_env.arena.match import Played, joined
 from okgin_env.arena.outcome import Outcome, Pair, Results
 from okgin_env.arena.store import Store, Task
-from okgin_env.histories.hand import HandHistory
+from okgin_env.histories.hand import HandHistory, check_name
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.players.base import Decisions, Player, check_rules, kernel_policy, plays_one_by_one
 from okgin_env.rules import Rules
@@ -101,19 +103,16 @@ def run(
         about: What else the summary is to say, such as the commit.
 
     Raises:
-        ValueError: Two players of one name, or a store that does not fit.
+        ValueError: Two players of one name, a player that cannot play by the rules, or a store that does not fit.
     """
     names = [player.name for player in players]
-    if len(players) < 2:
-        raise ValueError("one player; allowed: two or more")
-    if len(set(names)) < len(names) and (len(players) > 2 or players[0] != players[1]):
-        raise ValueError(f"players {', '.join(names)}; allowed: different names")
-    for player in players:
-        check_rules(player, plan.rules)
+    _check(players, plan.rules)
+    forget_troubles()
     double = _double(players[0]) if plan.check else None
     seated = {player.name: player for player in (*players, *([double] if double else []))}
     kept = store or Store(None, plan.rules)
     kept.seat({name: fingerprint(player) for name, player in seated.items()})
+    kept.note(provenance.versions())
     pairs = [
         (a, b) for k, a in enumerate(names) for b in names[k + 1 :] if not plan.first_only or k == 0
     ]
@@ -124,6 +123,100 @@ def run(
     return tournament.outcome(players, about or {})
 
 
+def _check(players: Sequence[Player], rules: Rules) -> None:
+    """Checks players, before any work is done.
+
+    Raises:
+        ValueError: Too few, a name that cannot be told, two of one name, or one that cannot play by the rules.
+    """
+    if len(players) < 2:
+        raise ValueError("one player; allowed: two or more")
+    for player in players:
+        check_name(player.name)
+    names = [player.name for player in players]
+    itself = len(players) == 2 and fingerprint(players[0]) == fingerprint(players[1])
+    if len(set(names)) < len(names) and not itself:
+        raise ValueError(f"players {', '.join(names)}; allowed: different names")
+    for player in players:
+        check_rules(player, rules)
+
+
+class _Gathered:
+    """What has been played of a pair in one kind of game: of the hands themselves only what is needed of them all.
+
+    Attributes:
+        results: By task.
+        knocks: As in `Pair`, of all tasks.
+    """
+
+    def __init__(self) -> None:
+        self.results: dict[Task, Results] = {}
+        self.knocks: NDArray[np.int64] = np.zeros((), np.int64)
+        self._hands: list[_Ranked] = []
+
+    def keep(self, task: Task, played: Played) -> None:
+        """Adds a task; in which order they come does not matter."""
+        self.results[task] = played.results
+        self.knocks = self.knocks + played.knocks
+        new = [
+            _Ranked((-_swing(hand, task.a), task.seed, task.first, k), hand)
+            for k, hand in enumerate(played.shown)
+        ]
+        ordered = sorted([*self._hands, *new], key=lambda ranked: ranked.rank)
+        kept = {ranked.rank for ranked in (*_firsts(ordered), *ordered[:SHOWN])}
+        self._hands = [ranked for ranked in ordered if ranked.rank in kept]
+
+    def worth_showing(self) -> tuple[HandHistory, ...]:
+        """Of every ending by either player the hand with the greatest swing, then the greatest swings of all."""
+        chosen = _firsts(self._hands)[:SHOWN]
+        others = [ranked for ranked in self._hands if ranked not in chosen]
+        return tuple(ranked.hand for ranked in (*chosen, *others[: SHOWN - len(chosen)]))
+
+    def joined(self) -> Results:
+        """All results, in the order of seeds and deals."""
+        return joined([self.results[task] for task in self.in_order()])
+
+    def in_order(self) -> list[Task]:
+        """The tasks, by seeds and deals."""
+        return sorted(self.results, key=lambda task: (task.seed, task.first))
+
+    def points(self, seed: int, n_deals: int) -> NDArray[np.float64]:
+        """(D, R) `Results.points` of the first deals of a seed, and of all that was played of other seeds."""
+        return np.concatenate(
+            [
+                self.results[task].points[: max(0, n_deals - task.first)]
+                if task.seed == seed
+                else self.results[task].points
+                for task in self.in_order()
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """A hand with what orders it: its swing, the greatest first, then where it was played."""
+
+    rank: tuple[float, int, int, int]
+    hand: HandHistory
+
+
+def _swing(hand: HandHistory, a: str) -> float:
+    """How far player a is from the mean of the others."""
+    seat = hand.names.index(a)
+    others = sum(hand.points) - hand.points[seat]
+    return abs(hand.points[seat] - others / (len(hand.points) - 1))
+
+
+def _firsts(ordered: Sequence[_Ranked]) -> list[_Ranked]:
+    """The first hand of every ending by either player."""
+    firsts: dict[tuple[str, str | None], _Ranked] = {}
+    for ranked in ordered:
+        hand = ranked.hand
+        by = None if hand.knocker is None else hand.names[hand.knocker]
+        firsts.setdefault((hand.ending, by), ranked)
+    return list(firsts.values())
+
+
 class _Tournament:
     """The state of a tournament: what of each pair has been played."""
 
@@ -131,12 +224,17 @@ class _Tournament:
         self, plan: Plan, pairs: list[tuple[str, str]], seated: dict[str, Player], store: Store
     ) -> None:
         self.plan, self.pairs, self.seated, self.store = plan, pairs, seated, store
-        self.played: dict[tuple[str, str, str], dict[Task, Played]] = {}
+        self.played: dict[tuple[str, str, str], _Gathered] = {}
         for task in store.tasks():
             self._keep(task, store.get(task))
 
     def _keep(self, task: Task, played: Played) -> None:
-        self.played.setdefault((task.a, task.b, task.kind), {})[task] = played
+        self.played.setdefault((task.a, task.b, task.kind), _Gathered()).keep(task, played)
+
+    def _tasks(self, a: str, b: str, kind: str) -> Iterable[Task]:
+        """What has been played of a pair."""
+        found = self.played.get((a, b, kind))
+        return found.results if found else ()
 
     def play(self, show_progress: bool) -> None:
         """Plays round after round until every pair has its hands, then the matches."""
@@ -144,13 +242,12 @@ class _Tournament:
         hall = Hall(plan.rules, self.seated)
         chosen = engine(hall, plan.engine, plan.workers, plan.address)
         columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
-        with Progress(*columns, disable=not show_progress) as bar:
+        console = Console(stderr=True)  # the table on stdout is for pasting
+        with Progress(*columns, console=console, disable=not show_progress) as bar:
             bars = bar.add_task("", total=len(self.pairs) * (plan.n_deals + plan.n_match_deals))
             try:
                 for tasks in self._rounds():
-                    done = sum(
-                        task.deals for key in self._keys() for task in self.played.get(key, ())
-                    )
+                    done = sum(task.deals for key in self._keys() for task in self._tasks(*key))
                     bar.update(bars, completed=done)
                     for task, played in chosen.run(tasks):
                         self.store.add(task, played)
@@ -175,7 +272,7 @@ class _Tournament:
         share: dict[tuple[str, str], float] = {}
         while going:
             yield [task for a, b in going for task in self._missing(a, b, "hands", target)]
-            for pair in [p for p in going if target >= plan.n_deals or self._narrow(*p)]:
+            for pair in [p for p in going if target >= plan.n_deals or self._narrow(*p, target)]:
                 going.remove(pair)
                 share[pair] = target / plan.n_deals
             target = min(2 * target, plan.n_deals)
@@ -188,8 +285,10 @@ class _Tournament:
                 )
             ]
 
-    def _narrow(self, a: str, b: str) -> bool:
-        _, low, high = statistics.clustered_mean(self._results(a, b, "hands").points)
+    def _narrow(self, a: str, b: str, target: int) -> bool:
+        """Whether the first `target` deals are enough, whatever a round that was killed has left of later ones."""
+        points = self.played[a, b, "hands"].points(self.plan.seed, target)
+        _, low, high = statistics.clustered_mean(points)
         return high - low <= (self.plan.until or 0)
 
     def _missing(self, a: str, b: str, kind: str, target: int) -> Iterator[Task]:
@@ -197,7 +296,7 @@ class _Tournament:
         seed = self.plan.seed
         done = sorted(
             (task.first, task.first + task.deals)
-            for task in self.played.get((a, b, kind), ())
+            for task in self._tasks(a, b, kind)
             if task.seed == seed
         )
         size = self._deals_a_task(a, b, kind)
@@ -231,20 +330,10 @@ class _Tournament:
             self.store.add(task, played)
             self._keep(task, played)
 
-    def _parts(self, a: str, b: str, kind: str) -> list[Played]:
-        """What has been played of a pair, in the order of seeds and deals."""
-        found = self.played.get((a, b, kind), {})
-        return [found[task] for task in sorted(found, key=lambda task: (task.seed, task.first))]
-
-    def _results(self, a: str, b: str, kind: str) -> Results:
-        return joined([part.results for part in self._parts(a, b, kind)])
-
     def _pair(self, a: str, b: str) -> Pair:
-        parts = self._parts(a, b, "hands")
-        knocks: NDArray[np.int64] = np.sum([part.knocks for part in parts], axis=0)
-        shown = _worth_showing([hand for part in parts for hand in part.shown], a)
-        matches = self._results(a, b, "matches") if self._parts(a, b, "matches") else None
-        return Pair(self._results(a, b, "hands"), matches, knocks, shown)
+        hands, matches = self.played[a, b, "hands"], self.played.get((a, b, "matches"))
+        shown = hands.worth_showing()
+        return Pair(hands.joined(), matches.joined() if matches else None, hands.knocks, shown)
 
     def outcome(self, players: Sequence[Player], about: dict[str, str]) -> Outcome:
         """Sums everything up."""
@@ -254,8 +343,8 @@ class _Tournament:
         doubles = [
             key for key in self.played if key[1] == _double_name(key[0]) and key[0] in self.seated
         ]
-        checks += [summary.clone_check(self._results(*key)) for key in sorted(doubles)]
-        seeds = sorted({task.seed for tasks in self.played.values() for task in tasks})
+        checks += [summary.clone_check(self.played[key].joined()) for key in sorted(doubles)]
+        seeds = sorted({task.seed for key in self.played for task in self._tasks(*key)})
         content: dict[str, Any] = {
             "rules": plan.rules.label,
             "seed": seeds[0] if len(seeds) == 1 else seeds,
@@ -264,29 +353,12 @@ class _Tournament:
             "nash": summary.nash(pairs),
             "checks": [check for check in checks if check is not None],
             "version": __version__,
+            "versions": self.store.versions(),
             "results": self.store.digest(),
             **about,
         }
         names = tuple(dict.fromkeys(player.name for player in players))
         return Outcome(plan.rules, names, pairs, content)
-
-
-def _worth_showing(hands: Sequence[HandHistory], a: str) -> tuple[HandHistory, ...]:
-    """Of every ending by either player the hand with the greatest swing, then the greatest swings of all."""
-
-    def swing(hand: HandHistory) -> float:
-        seat = hand.names.index(a)
-        others = sum(hand.points) - hand.points[seat]
-        return abs(hand.points[seat] - others / (len(hand.points) - 1))
-
-    ordered = sorted(hands, key=lambda hand: -swing(hand))
-    firsts: dict[tuple[str, str | None], HandHistory] = {}
-    for hand in ordered:
-        by = None if hand.knocker is None else hand.names[hand.knocker]
-        firsts.setdefault((hand.ending, by), hand)
-    chosen = list(firsts.values())[:SHOWN]
-    chosen += [hand for hand in ordered if hand not in chosen][: SHOWN - len(chosen)]
-    return tuple(chosen)
 
 
 @dataclass(frozen=True)

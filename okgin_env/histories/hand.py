@@ -204,11 +204,13 @@ def check_name(name: str) -> None:
     """Checks a player's name, which must stand on one line as it is.
 
     Raises:
-        ValueError: Too long, empty, with a space at an end, or something in it that cannot be printed.
+        ValueError: No text, too long, empty, with a space at an end, or something in it that cannot be printed.
     """
-    if not 0 < len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
+    is_text = isinstance(name, str)
+    if not (is_text and 0 < len(name) <= MAX_NAME and name.isprintable() and name == name.strip()):
         allowed = f"1 to {MAX_NAME} printable characters, no space at either end"
-        raise ValueError(f"name {name[:MAX_NAME]!r}; allowed: {allowed}")
+        shown = name[:MAX_NAME] if is_text else name
+        raise ValueError(f"name {shown!r}; allowed: {allowed}")
 
 
 def _seated(record: Any, n_players: int) -> Iterator[tuple[int, int]]:

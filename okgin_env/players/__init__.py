@@ -78,7 +78,10 @@ def _imported(spec: str) -> Player:
     module_name, _, class_name = spec.partition(":")
     try:
         player = getattr(importlib.import_module(module_name), class_name)()
-    except Exception as error:  # whatever a module of somebody's does when it is imported
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # whatever a module of somebody's does when it is imported
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"player {spec!r} cannot be made: {reason}") from error
     if not isinstance(player, Player):

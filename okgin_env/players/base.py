@@ -84,11 +84,19 @@ def check_rules(player: Player, rules: Rules) -> None:
     """Asks a player whether it can play by some rules, before it has to.
 
     Raises:
-        ValueError: It cannot.
+        ValueError: It cannot, or it breaks down.
     """
     checker = getattr(player, "check_rules", None)
-    if checker is not None:
+    if checker is None:
+        return
+    try:
         checker(rules)
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"player {player.name}: check_rules(): {type(error).__name__}: {error}"
+        ) from error
 
 
 @runtime_checkable

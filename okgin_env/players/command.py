@@ -21,6 +21,9 @@ def need_psutil() -> None:
         raise ImportError("cmd: players need: pip install okgin-env[arena]") from error
 
 
+MOST_LETTERS = 100  # of a name, as everywhere
+
+
 def checked_command(command: str | Sequence[str]) -> tuple[str, ...]:
     """A command line (a text is split like a shell does) with its program's whole path.
 
@@ -42,5 +45,7 @@ def checked_command(command: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def short_command(command: Sequence[str]) -> str:
-    """The command without folders, as a name."""
-    return " ".join(re.sub(r"[^=]*/", "", word) for word in command)
+    """The command without folders, as a name: on one line, the middle of a long one left out."""
+    words = " ".join(re.sub(r"[^=]*/", "", word) for word in command).split()
+    name = "".join(letter if letter.isprintable() else "?" for letter in " ".join(words))
+    return name if len(name) <= MOST_LETTERS else f"{name[:60].strip()}…{name[-38:].strip()}"
