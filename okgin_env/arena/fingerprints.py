@@ -30,7 +30,7 @@ def fingerprint(player: Player) -> str:
     """A digest of what decides a player's hands: the kernel, and its policy, weights, program files, or class and settings.
 
     Of a class that is the file it stands in, and of its settings plain values, arrays and what is made of them. A player may
-    say it itself by a string called `fingerprint`.
+    say it itself by a string called `fingerprint`, or name more files that decide its moves in `fingerprint_files`.
     """
     own = getattr(player, "fingerprint", None)
     if isinstance(own, str):
@@ -50,7 +50,9 @@ def _parts(player: Player) -> list[bytes]:
         files = [Path(word) for word in player.command if Path(word).is_file()]
         return [b"program", *(word.encode() for word in words), *(f.read_bytes() for f in files)]
     kind = type(player)
-    return [b"class", kind.__qualname__.encode(), _source(kind), *_setting(_attributes(player))]
+    more = [Path(file).read_bytes() for file in getattr(player, "fingerprint_files", ())]
+    named = [b"class", kind.__qualname__.encode(), _source(kind)]
+    return [*named, *more, *_setting(_attributes(player))]
 
 
 def _attributes(player: Player) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from okgin_env.kernel.search import try_moves
 from okgin_env.kernel.state import as_records
 from okgin_env.layout import BIG_GIN, DRAW_TOP, KNOCK, N_CARDS, PASS
 from okgin_env.players.base import Decisions
-from okgin_env.players.equity import NO_EQUITY, equity_table
+from okgin_env.players.equity import FILE, NO_EQUITY, equity_table
 from okgin_env.players.scripted import ScriptedPlayer
 
 BLOCK = 32  # worlds between two looks at the evidence
@@ -72,6 +73,11 @@ class SearchPlayer:
             raise ValueError(f"search: develop={self.develop}; allowed: 0 to 10")
         if self.threads < 1:
             raise ValueError(f"search: threads={self.threads}; allowed: 1 or more")
+
+    @property
+    def fingerprint_files(self) -> tuple[Path, ...]:
+        """What else decides its moves, besides this file and the kernel."""
+        return Path(__file__).with_name("equity.py"), FILE
 
     @property
     def name(self) -> str:
