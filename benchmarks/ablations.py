@@ -20,9 +20,10 @@ from okgin_env.files import write_text
 from okgin_env.players import make
 
 ARMS = {
-    "search:128": "as it is",
+    "search:128": "as it is: takes the other for a camper in one world, for a knocker in the next",
     "search:128,own=camper": "less patience: it may knock early in its playouts",
     "search:128,own=knocker": "no patience: it knocks as soon as it may in its playouts",
+    "search:128,theirs=camper": "takes the other for what it is",
     "search:128,theirs=knocker": "takes the other for one who knocks as soon as it may",
     "search:128,develop=0": "other hands are uniform",
     "search:128,develop=0.5": "other hands are less developed",

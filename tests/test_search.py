@@ -201,6 +201,7 @@ def test_spec() -> None:
         ("search:64,speed=3", "'speed=3'; allowed: each once: worlds"),
         ("search:64,worlds=3", "'worlds=3'; allowed: each once"),
         ("search:64,base=expert9", "base='expert9'; allowed: random, novice"),
+        ("search:64,theirs=camper+", "theirs='camper+'; allowed: random, novice"),
         ("search:64,gate=-1", "gate=-1.0; allowed: 0 or more"),
         ("search:64,develop=nan", "develop=nan; allowed: 0 to 10"),
         ("search:64,milliseconds=0", "milliseconds=0.0; allowed: above 0"),
@@ -219,5 +220,5 @@ def test_it_is_better_than_what_it_starts_from(seats: int) -> None:
     from okgin_env.arena.match import play
 
     rules = Rules.preset("french", seats)
-    won = play(SearchPlayer(worlds=48), players.make("simple"), rules, 60, seed=3).points.mean()
-    assert won > 3
+    won = play(SearchPlayer(worlds=48), players.make("simple"), rules, 150, seed=3).points.mean()
+    assert won > 1.5  # +4.5 ± 2 were seen

@@ -73,7 +73,7 @@ def try_moves(
         moves: (C,) int64 action ids.
         alive: (C,) bool, which of them to try.
         own: Policy id of the seat in playouts.
-        theirs: Policy id of all others.
+        theirs: (W,) int64, policy id of all others in each world.
         equity: As in `_worth`.
         pulls: As in `belief.imagine`.
         regret: As in `belief.imagine`.
@@ -90,5 +90,5 @@ def try_moves(
             if alive[c]:
                 w[0] = world[0]
                 step(w[0], rules[0], moves[c])
-                _play_out(w[0], rules[0], seat, own, theirs, table)
+                _play_out(w[0], rules[0], seat, own, theirs[k], table)
                 values[k, c] = _worth(w[0], rules[0], seat, equity)

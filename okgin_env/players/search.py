@@ -39,7 +39,8 @@ class SearchPlayer:
             the clock are not the same every time).
         base: Scripted player whose move is played when nothing is clearly better.
         own: Scripted player that stands for oneself in playouts; the patient `hunter` stops only on gin.
-        theirs: Scripted player that stands for the others in playouts.
+        theirs: Scripted players that stand for the others in playouts, world by world in turn, joined by "+": who takes
+            everybody for a `camper` errs against those who knock at once, and the other way round.
         gate: Standard errors by which a move must be better.
         equity: Whether to go by the chance to win the match, where there is one (else by points).
         develop: How developed the others' imagined hands are: a factor of `kernel.belief.PULL`; 0: cards at random.
@@ -50,7 +51,7 @@ class SearchPlayer:
     milliseconds: float | None = None
     base: str = "camper"
     own: str = "hunter"
-    theirs: str = "camper"
+    theirs: str = "camper+knocker"
     gate: float = 2.0
     equity: bool = True
     develop: float = 1.0
@@ -58,10 +59,11 @@ class SearchPlayer:
     deals_per_task: int = field(default=4, repr=False)  # the arena's: a hand takes a second or so
 
     def __post_init__(self) -> None:
-        for what in ("base", "own", "theirs"):
-            if getattr(self, what) not in POLICIES:
+        for what, names in (("base", [self.base]), ("own", [self.own]), ("theirs", self._others)):
+            if not set(names) <= set(POLICIES):
+                several = ', or several joined by "+"' if what == "theirs" else ""
                 raise ValueError(
-                    f"search: {what}={getattr(self, what)!r}; allowed: {', '.join(POLICIES)}"
+                    f"search: {what}={getattr(self, what)!r}; allowed: {', '.join(POLICIES)}{several}"
                 )
         if not 1 <= self.worlds <= MAX_WORLDS:
             raise ValueError(f"search: worlds={self.worlds}; allowed: 1 to {MAX_WORLDS}")
@@ -73,6 +75,10 @@ class SearchPlayer:
             raise ValueError(f"search: develop={self.develop}; allowed: 0 to 10")
         if self.threads < 1:
             raise ValueError(f"search: threads={self.threads}; allowed: 1 or more")
+
+    @property
+    def _others(self) -> list[str]:
+        return self.theirs.split("+")
 
     @property
     def fingerprint_files(self) -> tuple[Path, ...]:
@@ -138,11 +144,13 @@ class SearchPlayer:
         fill_words(decisions.words[k], words)
         values = np.full((self.worlds, len(moves)), np.nan)
         alive = np.ones(len(moves), np.bool_)
+        others = np.array([POLICIES.index(name) for name in self._others])
         end = None if self.milliseconds is None else time.perf_counter() + self.milliseconds / 1000
         done = 0
         while done < self.worlds and alive.sum() > 1:
             block = slice(done, min(done + BLOCK, self.worlds))
-            self._try(decisions, k, words[block], moves, alive, values[block])
+            theirs = others[np.arange(block.start, block.stop) % len(others)]
+            self._try(decisions, k, words[block], theirs, moves, alive, values[block])
             done = block.stop
             if done >= FEW:
                 _drop(values[:done], alive, max(self.gate, 1.0))
@@ -155,6 +163,7 @@ class SearchPlayer:
         decisions: Decisions,
         k: int,
         words: NDArray[np.uint64],
+        theirs: NDArray[np.int64],
         moves: NDArray[np.int64],
         alive: NDArray[np.bool_],
         values: NDArray[np.float64],
@@ -165,7 +174,7 @@ class SearchPlayer:
         table = equity_table(rules) if self.equity else NO_EQUITY
         swaps = belief.SWAPS if self.develop > 0 else 0
         before = (view, as_records(rules.to_record()), int(decisions.seats[k]))
-        policies = (POLICIES.index(self.own), POLICIES.index(self.theirs))
+        own = POLICIES.index(self.own)
         after = (table, self.develop * belief.PULL, belief.REGRET, swaps)
 
         def run(share: NDArray[np.int64]) -> None:
@@ -175,7 +184,8 @@ class SearchPlayer:
                 words[share],
                 moves,
                 alive,
-                *policies,
+                own,
+                theirs[share],
                 *after,
                 view.copy(),
                 view.copy(),
