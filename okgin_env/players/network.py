@@ -5,24 +5,22 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from okgin_env.kernel import network
 from okgin_env.layout import N_ACTIONS, layout
 from okgin_env.players.base import Decisions
 from okgin_env.rules import Rules
 
 FORMAT = "okgin_env policy 1"
 MAX_FILE_BYTES = 1 << 29
-ACTIVATIONS: Mapping[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = {
-    "relu": lambda x: np.maximum(x, np.float32(0)),
-    "tanh": np.tanh,
-}
+ACTIVATIONS = {"relu": network.RELU, "tanh": network.TANH}
 
 
 @dataclass(frozen=True)
@@ -43,19 +41,32 @@ class NetworkPlayer:
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """The legal action of highest score in each decision."""
-        scores = self.scores(decisions)
-        scores[decisions.masks == 0] = -np.inf
-        return np.argmax(scores, axis=1).astype(np.int64)
+        self.check_rules(decisions.rules)
+        actions = np.empty(len(decisions), np.int64)
+        network.best_actions(decisions.observations, decisions.masks, *self._compiled, actions)
+        return actions
 
     def scores(self, decisions: Decisions) -> NDArray[np.float32]:
-        """(M, 108) action scores (logits) before masking."""
-        x = self._fitted(decisions).astype(np.float32)
-        last = len(self.weights) - 1
-        for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            x = x @ weight.T + bias
-            if k < last:
-                x = ACTIVATIONS[self.activation](x)
-        return x
+        """(M, 108) action scores (logits) before masking.
+
+        A network that was trained on single hands does not see a match's scores; one that was trained on matches sees zeros
+        in single hands.
+        """
+        self.check_rules(decisions.rules)
+        scores = np.empty((len(decisions), N_ACTIONS), np.float32)
+        network.score_all(decisions.observations, *self._compiled, scores)
+        return scores
+
+    @cached_property
+    def _compiled(self) -> tuple[NDArray[np.float32], NDArray[np.int64], int]:
+        """Weights, sizes and activation as `kernel.network` takes them."""
+        parts = [
+            part
+            for weight, bias in zip(self.weights, self.biases, strict=True)
+            for part in (bias, weight.T.ravel())
+        ]
+        sizes = [self.weights[0].shape[1], *(len(bias) for bias in self.biases)]
+        return np.concatenate(parts), np.array(sizes, np.int64), ACTIVATIONS[self.activation]
 
     def check_rules(self, rules: Rules) -> None:
         """Checks that the network was made for tables of this size.
@@ -70,15 +81,6 @@ class NetworkPlayer:
                 f"{self.name}: made for observations of {n_in} features; allowed here: "
                 f"{' or '.join(map(str, allowed))} ({rules.players} players)"
             )
-
-    def _fitted(self, decisions: Decisions) -> NDArray[np.int8]:
-        """Observations with the scores of a match cut off, or zero, as the network was trained."""
-        n_in = self.weights[0].shape[1]
-        observations = decisions.observations
-        self.check_rules(decisions.rules)
-        if observations.shape[1] > n_in:
-            return observations[:, :n_in]
-        return np.pad(observations, ((0, 0), (0, n_in - observations.shape[1])))
 
     @classmethod
     def load(cls, path: Path) -> NetworkPlayer:
