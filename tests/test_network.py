@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ CLASSIC = Rules.preset("classic")
 def network(n_in: int, *hidden: int, activation: str = "relu", seed: int = 0) -> NetworkPlayer:
     rng = np.random.default_rng(seed)
     sizes = [n_in, *hidden, N_ACTIONS]
-    pairs = list(zip(sizes, sizes[1:], strict=False))
+    pairs = list(pairwise(sizes))
     weights = tuple(rng.normal(0, 1 / np.sqrt(a), (b, a)).astype(np.float32) for a, b in pairs)
     biases = tuple(rng.normal(0, 0.3, b).astype(np.float32) for _, b in pairs)
     return NetworkPlayer("net", weights, biases, activation)
