@@ -13,6 +13,7 @@ from okgin_env import Rules, players
 from okgin_env.games import check_episode
 
 DEVICES = ("cpu", "cuda", "mps", "auto")
+SELF = "self"  # among the opponents: a past self of the run
 Preset = Literal["smoke", "quick", "full"]
 
 
@@ -39,7 +40,8 @@ class TrainConfig:
     reward: str = "points"
     """"points", "win", or (with match episodes) "match"."""
     opponents: tuple[str, ...] = ("simple", "knocker", "camper")
-    """Whom to train against, each in an equal share of the games."""
+    """Whom to train against, each in an equal share of the games; "self" is a past self of the run: the newest for the first
+    "self", for others one drawn at every checkpoint."""
     imitate: str = "camper"
     """Scripted player whose moves are copied before training; "none": learn from nothing."""
     imitate_moves: int = 1_000_000
@@ -126,7 +128,8 @@ class TrainConfig:
         if self.imitate != "none":
             players.make(self.imitate)
         for spec in (*self.opponents, *self.ladder):
-            players.make(spec)
+            if spec != SELF or spec in self.ladder:
+                players.make(spec)
 
     def to_json(self) -> str:
         """The configuration as JSON text."""

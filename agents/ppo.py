@@ -19,8 +19,8 @@ from stable_baselines3.common.logger import Logger, make_output_format
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from torch.distributions import Distribution
 
-from agents import checkpoint
-from agents.config import TrainConfig
+from agents import checkpoint, selfplay
+from agents.config import SELF, TrainConfig
 from agents.curve import draw_curve
 from agents.export import as_player, export
 from agents.imitate import imitate
@@ -90,7 +90,7 @@ def make_env(config: TrainConfig) -> OklahomaGinVecEnv:
     return OklahomaGinVecEnv(
         config.games,
         Rules.preset(config.rules, config.seats),
-        pool=[players.make(spec) for spec in config.opponents],
+        pool=selfplay.pool(config, None, 0),
         seed=config.seed,
         episode=config.episode,
         reward=config.reward,
@@ -139,11 +139,17 @@ class _Run:
             checkpoint.load(self.model, self.env, self.monitor, start)
             self.curve = _read_curve(folder / "curve.csv", self.model.num_timesteps)
             console.print(f"resumed at {self.model.num_timesteps:,} steps from {start}")
+        self.seat_opponents()
         formats = [
             make_output_format(kind, str(folder), f"_{self.model.num_timesteps}")
             for kind in ("csv", "tensorboard")
         ]
         self.model.set_logger(Logger(str(folder), formats))
+
+    def seat_opponents(self) -> None:
+        """Seats the opponents of the steps to come."""
+        steps = self.model.num_timesteps
+        self.env.games.seat_pool(selfplay.pool(self.config, self.folder, steps))
 
     def train(self) -> None:
         """Trains to the configured number of steps."""
@@ -262,6 +268,9 @@ class _Watcher(BaseCallback):
         """Evaluates, then writes the checkpoint."""
         run = self.run
         said = run.evaluate(self.earlier + time.monotonic() - self.began)
+        if SELF in run.config.opponents:
+            selfplay.keep(run.model.policy, run.folder, run.model.num_timesteps)
+            run.seat_opponents()
         checkpoint.save(run.model, run.env, run.monitor, run.folder / "checkpoints")
         run.console.print(f"{run.model.num_timesteps:>12,} steps: points a hand against {said}")
 

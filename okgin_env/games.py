@@ -119,8 +119,6 @@ class Games:
         self.episode = batch.MATCH if episode == "match" else batch.HAND
         self.reward = REWARDS.index(reward)
         self.layout = layout(self.rules.players, episode == "match")
-        tables = [seat_opponents(entry, self.rules.players) for entry in pool or [opponent]]
-        self._table = np.arange(n_games) % len(tables)  # whom each game is played against
         self.states = new_states(n_games)
         self.finals = new_states(n_games)
         self._rules = as_records(self.rules.to_record())
@@ -130,19 +128,29 @@ class Games:
         self._last_rows = np.empty((n_games, self.layout.size), np.int8)
         if self._last_rows.nbytes > _MAPPED_BYTES:
             _keep_big_arrays_in_the_heap()
-        self._policies = np.full((n_games, MAX_PLAYERS), EXTERNAL, np.int8)
-        self._outside: list[tuple[int, int, Player]] = []  # table, seat, player
-        for t, opponents in enumerate(tables):
-            for k, player in enumerate(opponents, start=1):
-                at = (seat + k) % self.rules.players
-                policy = kernel_policy(player)
-                self._policies[self._table == t, at] = policy
-                if policy == EXTERNAL:
-                    self._outside.append((t, at, player))
+        self.seat_pool(pool or [opponent])
         self._threads = min(threads, max(1, n_games // _MIN_PER_THREAD))
         self._started = False
         self.recorder: Callable[[NDArray[np.void]], None] | None = None
         self._pool: ThreadPoolExecutor | None = None
+
+    def seat_pool(self, pool: Sequence[OpponentLike]) -> None:
+        """Seats opponents, who play from their next decision on: in game i those of `pool[i % len(pool)]`.
+
+        Raises:
+            ValueError: An unknown player, or a wrong number of them.
+        """
+        tables = [seat_opponents(entry, self.rules.players) for entry in pool]
+        self._table = np.arange(self.n_games) % len(tables)  # whom each game is played against
+        self._policies = np.full((self.n_games, MAX_PLAYERS), EXTERNAL, np.int8)
+        self._outside: list[tuple[int, int, Player]] = []  # table, seat, player
+        for t, opponents in enumerate(tables):
+            for k, player in enumerate(opponents, start=1):
+                at = (self.seat + k) % self.rules.players
+                policy = kernel_policy(player)
+                self._policies[self._table == t, at] = policy
+                if policy == EXTERNAL:
+                    self._outside.append((t, at, player))
 
     # --- episodes ---------------------------------------------------------------------------------
 

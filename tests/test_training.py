@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 import train
-from agents import checkpoint
+from agents import checkpoint, selfplay
 from agents.config import PRESETS, TrainConfig
 from okgin_env import players
 from okgin_env.asking import ask
@@ -50,10 +51,13 @@ def _points(folder: Path) -> list[tuple[str, ...]]:
         ]
 
 
+SELF_PLAY = ["--opponents", "simple", "self", "self"]
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "whole"
-    done = _train(*TINY, "--out", str(folder))
+    done = _train(*TINY, *SELF_PLAY, "--out", str(folder))
     assert done.returncode == 0, done.stderr
     assert "| agent | simple |" in done.stdout
     return folder
@@ -69,9 +73,27 @@ def test_run_folder_is_complete(run: Path) -> None:
     assert not [path for path in run.rglob("*partial*")]
 
 
+def test_past_selves_are_kept_and_seated_by_the_stated_rule(run: Path) -> None:
+    config = TrainConfig.from_json((run / "config.json").read_text())
+    past = [int(path.stem) for path in selfplay.kept(run, 6144)]
+    assert past == [0, 1024, 2048, 3072, 4096, 5120, 6144]
+    scripted, newest, drawn = selfplay.pool(config, run, 4096)
+    assert scripted.name == "simple"
+    assert newest.name == "selves/000000004096"
+    assert drawn.name in {f"selves/{steps:012}" for steps in past[:5]}
+    assert [player.name for player in selfplay.pool(config, run, 4096)] == [
+        scripted.name,
+        newest.name,
+        drawn.name,
+    ]
+    other = {selfplay.pool(replace(config, seed=seed), run, 4096)[2].name for seed in range(30)}
+    assert len(other) == 5
+    assert [p.name for p in selfplay.pool(config, None, 0)] == ["simple", "camper", "camper"]
+
+
 def test_killed_run_resumes_to_the_same_numbers(run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "killed"
-    command = [sys.executable, "train.py", *TINY, "--out", str(folder)]
+    command = [sys.executable, "train.py", *TINY, *SELF_PLAY, "--out", str(folder)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
     for _ in range(1200):  # until there is a checkpoint that is not the last
         time.sleep(0.05)
