@@ -108,7 +108,7 @@ def plan_of(args: argparse.Namespace) -> Any:
     Raises:
         ValueError: An option with a value that is not allowed.
     """
-    from okgin_env.arena.tournament import Plan  # after --help: it takes a moment to import
+    from okgin_env.arena.plan import Plan  # after --help: it takes a moment to import
 
     rules = Rules.from_label(args.rules, args.seats)
     if args.seats not in (None, rules.players):

@@ -27,6 +27,7 @@ from agents.imitate import imitate
 from okgin_env import Rules, __version__, players
 from okgin_env.arena import report, tournament
 from okgin_env.arena.match import play
+from okgin_env.arena.plan import Plan
 from okgin_env.arena.provenance import commit
 from okgin_env.arena.statistics import clustered_mean
 from okgin_env.files import write_bytes, write_text
@@ -200,7 +201,7 @@ class _Run:
         export(self.model.policy, self.folder / "policy.safetensors", metadata)
         agent = as_player(self.model.policy, "agent")
         ladder = [players.make(name) for name in self.config.ladder]
-        plan = tournament.Plan(
+        plan = Plan(
             rules=self.rules,
             n_hands=self.config.final_hands,
             n_matches=self.config.final_hands // 10,

@@ -13,9 +13,10 @@ import numpy as np
 
 from okgin_env import Rules
 from okgin_env.arena.outcome import Results
+from okgin_env.arena.plan import Plan
 from okgin_env.arena.statistics import clustered_mean
 from okgin_env.arena.store import Store
-from okgin_env.arena.tournament import Plan, run
+from okgin_env.arena.tournament import run
 from okgin_env.files import write_text
 from okgin_env.players import make
 

@@ -20,12 +20,16 @@ pytest.importorskip("statsmodels")
 
 import evaluate
 from okgin_env import Rules, players
+from okgin_env.arena.double import Double
 from okgin_env.arena.engines import Hall, Local
 from okgin_env.arena.fingerprints import fingerprint
+from okgin_env.arena.gathered import SHOWN, Gathered
 from okgin_env.arena.match import play_deals
 from okgin_env.arena.outcome import Outcome
-from okgin_env.arena.store import Store, Task
-from okgin_env.arena.tournament import SHOWN, Double, Plan, _Gathered, run
+from okgin_env.arena.plan import Plan
+from okgin_env.arena.store import Store
+from okgin_env.arena.task import Task
+from okgin_env.arena.tournament import run
 from okgin_env.players.base import FAULTS, fault_action
 from okgin_env.players.process import ProcessPlayer
 
@@ -172,7 +176,7 @@ def test_hands_to_look_at_do_not_hang_on_the_order_of_tasks() -> None:
     played = [(task, hall.play(task)) for task in tasks]
     shown = []
     for order in (played, played[::-1], played[5:] + played[:5]):
-        gathered = _Gathered()
+        gathered = Gathered()
         for task, part in order:
             gathered.keep(task, part)
         shown.append([str(hand) for hand in gathered.worth_showing()])

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from okgin_env.arena.match import Played, play_deals
-from okgin_env.arena.store import Task
+from okgin_env.arena.task import Task
 from okgin_env.players.base import Player
 from okgin_env.rules import Rules
 

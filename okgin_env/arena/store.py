@@ -7,12 +7,10 @@ runs nothing and believes nothing: sizes and names are checked.
 from __future__ import annotations
 
 import hashlib
-import re
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -20,27 +18,11 @@ from typing import Any
 import numpy as np
 
 from okgin_env.arena.match import Played
-from okgin_env.arena.outcome import KNOCK_DEADWOOD, KNOCK_LIMITS, KNOCK_TURNS, Results
-from okgin_env.histories import parse
-from okgin_env.layout import ENDINGS
-from okgin_env.players.base import FAULTS
+from okgin_env.arena.rows import KNOCKS, agree, digest_of, packed, rows_of, unpacked
+from okgin_env.arena.task import Task, as_task, key_of, overlap
 from okgin_env.rules import Rules
 
 FORMAT = "okgin_env results 1"
-MAX_DEALS = 1 << 20  # of one row
-MAX_TEXT = 1 << 20  # bytes of one row's hands
-_ROW = np.dtype(
-    [
-        ("points", "<f8"),
-        ("winner", "i1"),
-        ("ending", "i1"),
-        ("ended_by", "i1"),
-        ("turns", "<i2"),
-        ("hands", "<i4"),
-        ("faults", "<u2", (2, len(FAULTS))),
-    ]
-)
-_KNOCKS = (2, 2, KNOCK_LIMITS, KNOCK_TURNS, KNOCK_DEADWOOD)
 _TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE players (name TEXT PRIMARY KEY, fingerprint TEXT NOT NULL);
@@ -51,27 +33,6 @@ CREATE TABLE played (
     PRIMARY KEY (seed, a, b, kind, first)
 );
 """
-
-
-@dataclass(frozen=True)
-class Task:
-    """A run of the paired deals of a seed for two players: what an engine plays and the store keeps as one row.
-
-    Attributes:
-        seed: Seed of the deals.
-        a: Player a's name.
-        b: Player b's name.
-        kind: "hands" or "matches".
-        first: The first deal.
-        deals: How many.
-    """
-
-    seed: int
-    a: str
-    b: str
-    kind: str
-    first: int
-    deals: int
 
 
 class Store:
@@ -203,8 +164,8 @@ class Store:
         """
         columns = "seed, a, b, kind, first, deals"
         rows = self._rows(f"SELECT {columns} FROM played ORDER BY {columns}")
-        tasks = [task for row in rows if (task := _task(*row)) is not None]
-        twice = any(_overlap(one, next_one) for one, next_one in pairwise(tasks))
+        tasks = [task for row in rows if (task := as_task(*row)) is not None]
+        twice = any(overlap(one, next_one) for one, next_one in pairwise(tasks))
         if len(tasks) < len(rows) or twice:
             raise ValueError(f"results file '{self.path}' is damaged: it lists no whole tasks")
         return tasks
@@ -217,27 +178,27 @@ class Store:
         """
         with self._said(), self._whole():
             same = self._overlapping(task)
-            if same == [task] and _digest(self.get(task)) == _digest(played):
+            if same == [task] and digest_of(self.get(task)) == digest_of(played):
                 return
             if same:
                 raise ValueError(
                     f"results file '{self.path}' has got deals of {task.a} against {task.b} from another process; "
                     "allowed: the same command again, which goes on from them"
                 )
-            self._insert([(task, *_packed(played))])
+            self._insert([(task, *packed(played))])
 
     def _overlapping(self, task: Task) -> list[Task]:
         """The tasks that hold some of a task's deals."""
         rows = self._rows(
             "SELECT seed, a, b, kind, first, deals FROM played WHERE seed = ? AND a = ? AND b = ? AND kind = ? "
             "AND first < ? AND first + deals > ? ORDER BY first",
-            (*_key(task), task.first + task.deals, task.first),
+            (*key_of(task), task.first + task.deals, task.first),
         )  # fmt: skip
         return [Task(int(seed), *rest) for seed, *rest in rows]
 
     def _insert(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Inserts tasks with what is stored of them, inside of a transaction."""
-        keyed = [(*_key(task), task.first, task.deals, *rest) for task, *rest in rows]
+        keyed = [(*key_of(task), task.first, task.deals, *rest) for task, *rest in rows]
         self._db.executemany(f"INSERT INTO played VALUES ({', '.join('?' * 13)})", keyed)
 
     def get(self, task: Task) -> Played:
@@ -246,13 +207,13 @@ class Store:
         Raises:
             ValueError: The row is damaged.
         """
-        key = (*_key(task), task.first)
+        key = (*key_of(task), task.first)
         rows = self._rows(
             "SELECT results, knocks, shown, seconds_a, seconds_b, decisions_a, decisions_b FROM played "
             "WHERE seed = ? AND a = ? AND b = ? AND kind = ? AND first = ?", key,
         )  # fmt: skip
         try:
-            return _unpacked(task, self.rules.players, *rows[0])
+            return unpacked(task, self.rules.players, *rows[0])
         except (ValueError, TypeError, IndexError, zlib.error) as error:
             raise ValueError(f"results file '{self.path}': {task} is damaged: {error}") from error
 
@@ -276,13 +237,13 @@ class Store:
             mine = self._overlapping(task)
             if not mine:
                 new.append(task)
-            elif not _agree(task, other.get(task), [(t, self.get(t)) for t in mine]):
+            elif not agree(task, other.get(task), [(t, self.get(t)) for t in mine]):
                 raise ValueError(
                     f"'{other.path}' and '{self.path}' both have deals of {task.a} against {task.b} with seed "
                     f"{task.seed}, and not the same; allowed: another seed"
                 )
         with self._said(), self._whole():
-            self._insert((task, *_packed(other.get(task))) for task in new)
+            self._insert((task, *packed(other.get(task))) for task in new)
         self.note(other.versions())
         return len(new)
 
@@ -293,10 +254,10 @@ class Store:
             self.tasks(), lambda t: (t.seed, t.a, t.b, t.kind)
         ):
             sha.update(f"{seed} {a!r} {b!r} {kind}".encode())
-            knocks = np.zeros(_KNOCKS, "<i8")
+            knocks = np.zeros(KNOCKS, "<i8")
             for task in tasks:
                 row = self.get(task)
-                sha.update(_rows(row.results).tobytes())
+                sha.update(rows_of(row.results).tobytes())
                 knocks += row.knocks
             sha.update(knocks.tobytes())
         return sha.hexdigest()
@@ -304,99 +265,3 @@ class Store:
     def close(self) -> None:
         """Closes the file."""
         self._db.close()
-
-
-def _overlap(a: Task, b: Task) -> bool:
-    same = (a.seed, a.a, a.b, a.kind) == (b.seed, b.a, b.b, b.kind)
-    return same and a.first < b.first + b.deals and b.first < a.first + a.deals
-
-
-def _key(task: Task) -> tuple[str, str, str, str]:
-    """What a task's deals are found by."""
-    return str(task.seed), task.a, task.b, task.kind
-
-
-def _task(seed: Any, a: Any, b: Any, kind: Any, first: Any, deals: Any) -> Task | None:
-    """The task that a row is of; None: a row that cannot be of one."""
-    texts = all(isinstance(value, str) for value in (seed, a, b, kind))
-    numbers = all(isinstance(value, int) and value >= 0 for value in (first, deals))
-    if not (texts and numbers and re.fullmatch("[0-9]{1,1000}", seed)):
-        return None
-    return Task(int(seed), a, b, kind, first, deals)
-
-
-def _agree(task: Task, played: Played, others: Iterable[tuple[Task, Played]]) -> bool:
-    """Whether the same deals have the same results, however they are cut into tasks."""
-    rows = _rows(played.results)
-    for other, theirs in others:
-        first = max(task.first, other.first)
-        n = min(task.first + task.deals, other.first + other.deals) - first
-        mine = rows[first - task.first :][:n]
-        if not np.array_equal(mine, _rows(theirs.results)[first - other.first :][:n]):
-            return False
-    return True
-
-
-def _packed(played: Played) -> tuple[Any, ...]:
-    """Results, knocks and hands as they are stored, then times."""
-    results = played.results
-    rows = _rows(results)
-    times = (*results.seconds.tolist(), *results.decisions.tolist())
-    knocks = played.knocks.astype("<i8").tobytes()
-    shown = "\n".join(str(hand) for hand in played.shown)
-    return zlib.compress(rows.tobytes(), 6), zlib.compress(knocks, 6), shown, *times
-
-
-def _rows(results: Results) -> np.ndarray:
-    """(D, R) `_ROW`."""
-    rows = np.zeros(results.points.shape, _ROW)
-    for name in _ROW.names or ():
-        rows[name] = getattr(results, name)
-    return rows
-
-
-def _digest(played: Played) -> bytes:
-    results, knocks, shown, *_ = _packed(played)
-    return hashlib.sha256(results + knocks + shown.encode()).digest()
-
-
-def _unpacked(
-    task: Task, n_seats: int, results: bytes, knocks: bytes, shown: str, *times: float
-) -> Played:
-    if not 0 < task.deals <= MAX_DEALS or len(shown) > MAX_TEXT:
-        raise ValueError("a row of an impossible size")
-    rows = np.frombuffer(_inflated(results, task.deals * n_seats * _ROW.itemsize), _ROW)
-    rows = rows.reshape(task.deals, n_seats)
-    counts = np.frombuffer(_inflated(knocks, 8 * int(np.prod(_KNOCKS))), "<i8").reshape(_KNOCKS)
-    wide = {"points": np.float64, "turns": np.int64, "hands": np.int64, "faults": np.int64}
-    columns = {name: rows[name].astype(wide.get(name, np.int8)) for name in _ROW.names or ()}
-    _check_values(columns)
-    spent = np.array([float(t or 0) for t in times])
-    made = Results(
-        task.a, task.b, **columns, seconds=spent[:2], decisions=spent[2:].astype(np.int64)
-    )
-    hands = [parse(f"{text.strip()}\nend\n") for text in shown.split("\nend\n") if text.strip()]
-    return Played(made, counts.astype(np.int64), tuple(hands))
-
-
-def _check_values(columns: Mapping[str, np.ndarray]) -> None:
-    """Checks what tables and figures look things up by.
-
-    Raises:
-        ValueError: A number that no hand has.
-    """
-    allowed = {"winner": (-1, 1), "ending": (0, len(ENDINGS) - 1), "ended_by": (-1, 1)}
-    for name, (least, most) in allowed.items():
-        if columns[name].min() < least or columns[name].max() > most:
-            raise ValueError(f"{name}; allowed: {least} to {most}")
-    if not np.isfinite(columns["points"]).all():
-        raise ValueError("points; allowed: finite numbers")
-
-
-def _inflated(packed: bytes, size: int) -> bytes:
-    """Unpacks bytes that must come to a size, without unpacking more."""
-    inflater = zlib.decompressobj()
-    content = inflater.decompress(packed, size)
-    if len(content) != size or inflater.unconsumed_tail:
-        raise ValueError(f"unpacks to another size than {size} bytes")
-    return content

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 try:
     from rich.console import Console
@@ -19,70 +16,23 @@ except ImportError as error:
 from okgin_env import __version__
 from okgin_env.arena import provenance, statistics, summary
 from okgin_env.arena.contained import forget_troubles
+from okgin_env.arena.double import double_name, quick_double
 from okgin_env.arena.engines import Hall, engine
 from okgin_env.arena.fingerprints import fingerprint
-from okgin_env.arena.match import Played, joined
-from okgin_env.arena.outcome import Outcome, Pair, Results
-from okgin_env.arena.store import Store, Task
-from okgin_env.histories.hand import HandHistory, check_name
+from okgin_env.arena.gathered import Gathered
+from okgin_env.arena.match import Played
+from okgin_env.arena.outcome import Outcome, Pair
+from okgin_env.arena.plan import Plan
+from okgin_env.arena.store import Store
+from okgin_env.arena.task import Task
+from okgin_env.histories.hand import check_name
 from okgin_env.kernel.policies import EXTERNAL
-from okgin_env.players.base import Decisions, Player, check_rules, kernel_policy, plays_one_by_one
+from okgin_env.players.base import Player, check_rules, kernel_policy, plays_one_by_one
 from okgin_env.rules import Rules
 
 KINDS = ("hands", "matches")
 FIRST_ROUND = 250  # deals after which a stopping rule first looks; each further round doubles them
 CHECK_HANDS = 2000  # of the player against its double
-SHOWN = 8  # hands of each pair that are kept to be looked at
-_DOUBLE = np.uint64(0x9E3779B97F4A7C15)  # what its random words differ by
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What is to be played.
-
-    Attributes:
-        rules: The rules of the table.
-        n_hands: Hands a pair (rounded down to whole deals, each played from every seat), or the most with `until`.
-        n_matches: Matches a pair, rounded up; none are played under rules without a target.
-        seed: Seed of the deals.
-        first_only: Whether to play only the pairs of the first player.
-        until: Stop a pair once the 95 % interval of its points a hand is at most this wide; None: play all hands.
-        check: Whether to play the first player against its double too.
-        engine: One of `engines.ENGINES`.
-        workers: Processes that play; 0 with "ray": as many as it has processors.
-        address: Of a Ray cluster.
-    """
-
-    rules: Rules
-    n_hands: int = 20_000
-    n_matches: int = 0
-    seed: int = 0
-    first_only: bool = False
-    until: float | None = None
-    check: bool = True
-    engine: str = "local"
-    workers: int = 1
-    address: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.n_hands < self.rules.players:
-            raise ValueError(f"hands={self.n_hands}; allowed: {self.rules.players} or more")
-        if self.n_matches < 0:
-            raise ValueError(f"matches={self.n_matches}; allowed: 0 or more")
-        if self.seed < 0:
-            raise ValueError(f"seed={self.seed}; allowed: 0 or more")
-        if self.until is not None and not self.until > 0:
-            raise ValueError(f"until={self.until}; allowed: above 0")
-
-    @property
-    def n_deals(self) -> int:
-        """Deals of single hands a pair."""
-        return self.n_hands // self.rules.players
-
-    @property
-    def n_match_deals(self) -> int:
-        """Deals that matches begin with, a pair."""
-        return -(-self.n_matches // self.rules.players) if self.rules.target is not None else 0
 
 
 def run(
@@ -108,7 +58,7 @@ def run(
     names = [player.name for player in players]
     _check(players, plan.rules)
     forget_troubles()
-    double = _double(players[0]) if plan.check else None
+    double = quick_double(players[0]) if plan.check else None
     seated = {player.name: player for player in (*players, *([double] if double else []))}
     kept = store or Store(None, plan.rules)
     kept.seat({name: fingerprint(player) for name, player in seated.items()})
@@ -141,82 +91,6 @@ def _check(players: Sequence[Player], rules: Rules) -> None:
         check_rules(player, rules)
 
 
-class _Gathered:
-    """What has been played of a pair in one kind of game: of the hands themselves only what is needed of them all.
-
-    Attributes:
-        results: By task.
-        knocks: As in `Pair`, of all tasks.
-    """
-
-    def __init__(self) -> None:
-        self.results: dict[Task, Results] = {}
-        self.knocks: NDArray[np.int64] = np.zeros((), np.int64)
-        self._hands: list[_Ranked] = []
-
-    def keep(self, task: Task, played: Played) -> None:
-        """Adds a task; in which order they come does not matter."""
-        self.results[task] = played.results
-        self.knocks = self.knocks + played.knocks
-        new = [
-            _Ranked((-_swing(hand, task.a), task.seed, task.first, k), hand)
-            for k, hand in enumerate(played.shown)
-        ]
-        ordered = sorted([*self._hands, *new], key=lambda ranked: ranked.rank)
-        kept = {ranked.rank for ranked in (*_firsts(ordered), *ordered[:SHOWN])}
-        self._hands = [ranked for ranked in ordered if ranked.rank in kept]
-
-    def worth_showing(self) -> tuple[HandHistory, ...]:
-        """Of every ending by either player the hand with the greatest swing, then the greatest swings of all."""
-        chosen = _firsts(self._hands)[:SHOWN]
-        others = [ranked for ranked in self._hands if ranked not in chosen]
-        return tuple(ranked.hand for ranked in (*chosen, *others[: SHOWN - len(chosen)]))
-
-    def joined(self) -> Results:
-        """All results, in the order of seeds and deals."""
-        return joined([self.results[task] for task in self.in_order()])
-
-    def in_order(self) -> list[Task]:
-        """The tasks, by seeds and deals."""
-        return sorted(self.results, key=lambda task: (task.seed, task.first))
-
-    def points(self, seed: int, n_deals: int) -> NDArray[np.float64]:
-        """(D, R) `Results.points` of the first deals of a seed, and of all that was played of other seeds."""
-        return np.concatenate(
-            [
-                self.results[task].points[: max(0, n_deals - task.first)]
-                if task.seed == seed
-                else self.results[task].points
-                for task in self.in_order()
-            ]
-        )
-
-
-@dataclass(frozen=True)
-class _Ranked:
-    """A hand with what orders it: its swing, the greatest first, then where it was played."""
-
-    rank: tuple[float, int, int, int]
-    hand: HandHistory
-
-
-def _swing(hand: HandHistory, a: str) -> float:
-    """How far player a is from the mean of the others."""
-    seat = hand.names.index(a)
-    others = sum(hand.points) - hand.points[seat]
-    return abs(hand.points[seat] - others / (len(hand.points) - 1))
-
-
-def _firsts(ordered: Sequence[_Ranked]) -> list[_Ranked]:
-    """The first hand of every ending by either player."""
-    firsts: dict[tuple[str, str | None], _Ranked] = {}
-    for ranked in ordered:
-        hand = ranked.hand
-        by = None if hand.knocker is None else hand.names[hand.knocker]
-        firsts.setdefault((hand.ending, by), ranked)
-    return list(firsts.values())
-
-
 class _Tournament:
     """The state of a tournament: what of each pair has been played."""
 
@@ -224,12 +98,12 @@ class _Tournament:
         self, plan: Plan, pairs: list[tuple[str, str]], seated: dict[str, Player], store: Store
     ) -> None:
         self.plan, self.pairs, self.seated, self.store = plan, pairs, seated, store
-        self.played: dict[tuple[str, str, str], _Gathered] = {}
+        self.played: dict[tuple[str, str, str], Gathered] = {}
         for task in store.tasks():
             self._keep(task, store.get(task))
 
     def _keep(self, task: Task, played: Played) -> None:
-        self.played.setdefault((task.a, task.b, task.kind), _Gathered()).keep(task, played)
+        self.played.setdefault((task.a, task.b, task.kind), Gathered()).keep(task, played)
 
     def _tasks(self, a: str, b: str, kind: str) -> Iterable[Task]:
         """What has been played of a pair."""
@@ -341,7 +215,7 @@ class _Tournament:
         pairs = tuple(self._pair(a, b) for a, b in self.pairs)
         checks = [summary.seat_check(pairs, plan.rules)]
         doubles = [
-            key for key in self.played if key[1] == _double_name(key[0]) and key[0] in self.seated
+            key for key in self.played if key[1] == double_name(key[0]) and key[0] in self.seated
         ]
         checks += [summary.clone_check(self.played[key].joined()) for key in sorted(doubles)]
         seeds = sorted({task.seed for key in self.played for task in self._tasks(*key)})
@@ -359,34 +233,3 @@ class _Tournament:
         }
         names = tuple(dict.fromkeys(player.name for player in players))
         return Outcome(plan.rules, names, pairs, content)
-
-
-@dataclass(frozen=True)
-class Double:
-    """A player that decides as another does, with other random numbers."""
-
-    player: Player
-
-    @property
-    def name(self) -> str:
-        """The other's name with a mark."""
-        return _double_name(self.player.name)
-
-    @property
-    def fingerprint(self) -> str:
-        """The other's, with a mark."""
-        return f"double of {fingerprint(self.player)}"
-
-    def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        """The other's answers."""
-        return self.player.act(dataclasses.replace(decisions, words=decisions.words ^ _DOUBLE))
-
-
-def _double_name(name: str) -> str:
-    return f"{name} (double)"
-
-
-def _double(player: Player) -> Double | None:
-    """A player's double, if it is quick: compiled, or asked in batches without thinking long."""
-    quick = kernel_policy(player) != EXTERNAL or hasattr(player, "weights")
-    return Double(player) if quick else None

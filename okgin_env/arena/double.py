@@ -1,0 +1,47 @@
+"""A player's double: the same decisions with other random numbers, for a check whose answer is known."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okgin_env.arena.fingerprints import fingerprint
+from okgin_env.kernel.policies import EXTERNAL
+from okgin_env.players.base import Decisions, Player, kernel_policy
+
+_DOUBLE = np.uint64(0x9E3779B97F4A7C15)  # what its random words differ by
+
+
+@dataclass(frozen=True)
+class Double:
+    """A player that decides as another does, with other random numbers."""
+
+    player: Player
+
+    @property
+    def name(self) -> str:
+        """The other's name with a mark."""
+        return double_name(self.player.name)
+
+    @property
+    def fingerprint(self) -> str:
+        """The other's, with a mark."""
+        return f"double of {fingerprint(self.player)}"
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        """The other's answers."""
+        return self.player.act(dataclasses.replace(decisions, words=decisions.words ^ _DOUBLE))
+
+
+def double_name(name: str) -> str:
+    """What a player's double is called."""
+    return f"{name} (double)"
+
+
+def quick_double(player: Player) -> Double | None:
+    """A player's double, if it is quick: compiled, or asked in batches without thinking long."""
+    quick = kernel_policy(player) != EXTERNAL or hasattr(player, "weights")
+    return Double(player) if quick else None
