@@ -167,6 +167,21 @@ def test_it_sees_only_what_its_seat_sees() -> None:
     assert np.array_equal(chosen, player.act(swapped))
 
 
+def test_single_hands_go_by_points_and_matches_by_the_match() -> None:
+    """At a score where one more hand decides, points and chances are told apart by their size."""
+    found = {}
+    for episode in ("hand", "match"):
+        games, everyone = Games(20, CLASSIC, opponent="simple", episode=episode), np.arange(20)
+        games.seed(everyone, everyone.astype(np.uint64))
+        games.reset(everyone)
+        decisions = games.decisions(everyone)
+        moves = np.flatnonzero(decisions.masks[0])
+        found[episode] = SearchPlayer(worlds=64).values(decisions, 0, moves)
+    assert np.abs(found["hand"]).max() > 1
+    assert found["match"].min() >= 0
+    assert found["match"].max() <= 1
+
+
 def test_gin_is_played_at_once() -> None:
     decisions, games = decisions_of(CLASSIC, 15, n_games=200)
     masks = decisions.masks

@@ -16,7 +16,7 @@ from okgin_env.kernel.policies import POLICIES
 from okgin_env.kernel.rng import fill_words
 from okgin_env.kernel.search import try_moves
 from okgin_env.kernel.state import as_records
-from okgin_env.layout import BIG_GIN, DRAW_TOP, KNOCK, N_CARDS, PASS
+from okgin_env.layout import BIG_GIN, DRAW_TOP, KNOCK, N_CARDS, PASS, layout
 from okgin_env.players.base import Decisions
 from okgin_env.players.equity import FILE, NO_EQUITY, equity_table
 from okgin_env.players.scripted import ScriptedPlayer
@@ -42,7 +42,7 @@ class SearchPlayer:
         theirs: Scripted players that stand for the others in playouts, world by world in turn, joined by "+": who takes
             everybody for a `camper` errs against those who knock at once, and the other way round.
         gate: Standard errors by which a move must be better.
-        equity: Whether to go by the chance to win the match, where there is one (else by points).
+        equity: Whether to go by the chance to win the match in matches; in single hands points are what counts.
         develop: How developed the others' imagined hands are: a factor of `kernel.belief.PULL`; 0: cards at random.
         threads: Threads that play out worlds.
     """
@@ -171,7 +171,8 @@ class SearchPlayer:
         """One compiled call, or one for each thread on its share of the worlds."""
         rules = decisions.rules
         view = decisions.records[k : k + 1]
-        table = equity_table(rules) if self.equity else NO_EQUITY
+        match = decisions.observations.shape[1] == layout(rules.players, match=True).size
+        table = equity_table(rules) if self.equity and match else NO_EQUITY
         swaps = belief.SWAPS if self.develop > 0 else 0
         before = (view, as_records(rules.to_record()), int(decisions.seats[k]))
         own = POLICIES.index(self.own)
