@@ -20,7 +20,7 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 import train
-from agents import checkpoint, selfplay
+from agents import checkpoint, exploit, selfplay
 from agents.config import PRESETS, TrainConfig
 from okgin_env import players
 from okgin_env.asking import ask
@@ -197,3 +197,21 @@ def test_presets_and_json_round_trip() -> None:
         assert TrainConfig.from_json(config.to_json()) == config
     with pytest.raises(ValueError, match="no configuration"):
         TrainConfig.from_json('{"colour": "red"}')
+
+
+def test_exploit_trains_against_one_player_and_says_what_it_wins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PRESETS, "quick", replace(PRESETS["smoke"], imitate_moves=3200))
+    folder = tmp_path / "run"
+    assert exploit.main(["random", "--out", str(folder), "--steps", "2048"]) == 0
+    said = capsys.readouterr().out
+    assert "after 2,048 steps a best responder wins +" in said
+    assert "points a hand from random" in said
+    config = TrainConfig.from_json((folder / "config.json").read_text())
+    assert config.opponents == config.ladder == ("random",)
+    assert exploit.main(["random", "--out", str(folder)]) == 2
+    assert exploit.main(["nobody", "--out", str(tmp_path / "x")]) == 2
+    complaints = capsys.readouterr().err.strip().splitlines()
+    assert len(complaints) == 2
+    assert "player 'nobody'; allowed: random" in complaints[1]
