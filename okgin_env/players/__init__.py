@@ -38,7 +38,7 @@ def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
     """A player from its spec.
 
     Args:
-        spec: A built-in name, a model file (``.safetensors`` or stable-baselines3's ``.zip``), ``package.module:Class``
+        spec: A built-in name, ``search`` with options (`players.search`), a model file (``.safetensors`` or stable-baselines3's ``.zip``), ``package.module:Class``
             for a class of your own, ``cmd:`` and a command line for a program in any language (docs/protocol.md), or a
             `Player` object, which is returned as it is. A module that is named is imported, and so runs its code;
             a program is started at its first decision; model files run no code.
@@ -68,7 +68,7 @@ def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
     if ":" in spec:
         return _imported(spec)
     raise ValueError(
-        f"player {spec!r}; allowed: {', '.join(names())}, a file ending in "
+        f"player {spec!r}; allowed: {', '.join(names())}, search:WORLDS, a file ending in "
         f"{' or '.join(MODEL_SUFFIXES)}, package.module:Class, or cmd: and a command"
     )
 
@@ -78,10 +78,7 @@ def _imported(spec: str) -> Player:
     module_name, _, class_name = spec.partition(":")
     try:
         player = getattr(importlib.import_module(module_name), class_name)()
-    except (
-        Exception,
-        SystemExit,
-    ) as error:  # whatever a module of somebody's does when it is imported
+    except (Exception, SystemExit) as error:  # whatever somebody's module does when it is imported
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"player {spec!r} cannot be made: {reason}") from error
     if not isinstance(player, Player):
