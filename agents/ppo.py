@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import time
 from collections.abc import Callable
@@ -19,22 +18,17 @@ from stable_baselines3.common.logger import Logger, make_output_format
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from torch.distributions import Distribution
 
-from agents import checkpoint, selfplay
+from agents import checkpoint, ladder, selfplay
 from agents.config import SELF, TrainConfig
 from agents.curve import draw_curve
 from agents.export import as_player, export
 from agents.imitate import imitate
 from okgin_env import Rules, __version__, players
 from okgin_env.arena import report, tournament
-from okgin_env.arena.match import play
 from okgin_env.arena.plan import Plan
 from okgin_env.arena.provenance import commit
-from okgin_env.arena.statistics import clustered_mean
 from okgin_env.files import write_bytes, write_text
 from okgin_env.sb3 import OklahomaGinVecEnv
-
-CURVE_COLUMNS: tuple[str, ...] = ("steps", "seconds", "against", "points", "low", "high")
-EVALUATION_SEED = 1_000_003  # fixed decks, none of which the table at the end uses
 
 
 def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]:
@@ -138,7 +132,7 @@ class _Run:
         self.resumed = start is not None
         if start is not None:
             checkpoint.load(self.model, self.env, self.monitor, start)
-            self.curve = _read_curve(folder / "curve.csv", self.model.num_timesteps)
+            self.curve = ladder.read_curve(folder / "curve.csv", self.model.num_timesteps)
             console.print(f"resumed at {self.model.num_timesteps:,} steps from {start}")
         self.seat_opponents()
         formats = [
@@ -192,15 +186,9 @@ class _Run:
         zipped = io.BytesIO()
         self.model.save(zipped)
         write_bytes(self.folder / "model.zip", zipped.getvalue())
-        metadata = {
-            "rules": self.rules.label,
-            "steps": str(self.model.num_timesteps),
-            "seed": str(self.config.seed),
-            "commit": commit(),
-        }
-        export(self.model.policy, self.folder / "policy.safetensors", metadata)
+        export(self.model.policy, self.folder / "policy.safetensors", self.metadata())
         agent = as_player(self.model.policy, "agent")
-        ladder = [players.make(name) for name in self.config.ladder]
+        rungs = [players.make(name) for name in self.config.ladder]
         plan = Plan(
             rules=self.rules,
             n_hands=self.config.final_hands,
@@ -208,7 +196,7 @@ class _Run:
             seed=self.config.seed,
             first_only=True,
         )
-        content = tournament.run([agent, *ladder], plan, about={"commit": commit()}).content
+        content = tournament.run([agent, *rungs], plan, about={"commit": commit()}).content
         text = report.as_text(content)
         report.write_json(self.folder / "evaluation.json", content)
         write_text(self.folder / "evaluation.md", text + "\n")
@@ -221,20 +209,30 @@ class _Run:
         return content
 
     def evaluate(self, seconds: float) -> str:
-        """Plays the agent against the ladder, adds to the curve, and says how it went."""
+        """Plays the agent against the ladder, adds to the curve, keeps the best, and says how it went."""
+        steps = self.model.num_timesteps
         agent = as_player(self.model.policy, "agent")
-        said = []
-        for name in self.config.ladder:
-            n_deals = max(2, self.config.evaluation_hands // self.rules.players)
-            results = play(agent, players.make(name), self.rules, n_deals, EVALUATION_SEED)
-            mean, low, high = clustered_mean(results.points)
-            entry = (self.model.num_timesteps, round(seconds, 1), name, mean, low, high)
-            self.curve.append(dict(zip(CURVE_COLUMNS, entry, strict=True)))
-            self.model.logger.record(f"points_against/{name}", mean)
-            said.append(f"{name} {mean:+.1f} ± {(high - low) / 2:.1f}")
-        _write_curve(self.folder / "curve.csv", self.curve)
+        rows, scalars = ladder.climb(agent, self.config, self.rules, steps, seconds)
+        self.curve += rows
+        for name, value in scalars.items():
+            self.model.logger.record(name, value)
+        if ladder.is_best(self.curve):
+            export(self.model.policy, self.folder / "best.safetensors", self.metadata())
+        ladder.write_curve(self.folder / "curve.csv", self.curve)
         draw_curve(self.curve, self.folder / "curve.png")
-        return ", ".join(said)
+        half = {row["against"]: (row["high"] - row["low"]) / 2 for row in rows}
+        return ", ".join(
+            f"{r['against']} {r['points']:+.1f} ± {half[r['against']]:.1f}" for r in rows
+        )
+
+    def metadata(self) -> dict[str, str]:
+        """What an exported policy says of itself."""
+        return {
+            "rules": self.rules.label,
+            "steps": str(self.model.num_timesteps),
+            "seed": str(self.config.seed),
+            "commit": commit(),
+        }
 
 
 class _Watcher(BaseCallback):
@@ -279,22 +277,3 @@ class _Watcher(BaseCallback):
 def _falling(start: float) -> Callable[[float], float]:
     """A value that falls linearly to zero with the progress that remains."""
     return lambda remaining: start * remaining
-
-
-def _read_curve(path: Path, steps: int) -> list[dict[str, Any]]:
-    """The learning curve up to a step."""
-    with path.open(newline="") as file:
-        rows = [
-            {k: v if k == "against" else float(v) for k, v in row.items()}
-            for row in csv.DictReader(file)
-            if float(row["steps"]) <= steps
-        ]
-    return [{**row, "steps": int(row["steps"])} for row in rows]
-
-
-def _write_curve(path: Path, curve: list[dict[str, Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, CURVE_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(curve)
-    write_text(path, text.getvalue())

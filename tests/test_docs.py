@@ -82,3 +82,17 @@ def test_howto_bot_plays() -> None:
     patient, simple = names["Patient"](), players.make("simple")
     results = play(patient, simple, Rules.preset("classic"), 20, seed=0)
     assert (results.ending != 6).all()  # nothing illegal
+
+
+def test_search_options_are_those_in_the_docs() -> None:
+    from dataclasses import fields
+
+    from okgin_env.players.search import SearchPlayer
+
+    text = (ROOT / "docs" / "players.md").read_text()
+    told = dict(re.findall(r"^\| `(\w+)` \| ([\w+]+) \|", text, re.MULTILINE))
+    defaults = {f.name: f.default for f in fields(SearchPlayer) if f.repr}
+    assert {
+        k: "none" if v is None else f"{v:g}" if isinstance(v, float) else str(v)
+        for k, v in defaults.items()
+    } == told

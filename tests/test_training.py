@@ -20,7 +20,7 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 import train
-from agents import checkpoint, exploit, selfplay
+from agents import checkpoint, exploit, ladder, selfplay
 from agents.config import PRESETS, TrainConfig
 from okgin_env import players
 from okgin_env.asking import ask
@@ -64,7 +64,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_run_folder_is_complete(run: Path) -> None:
-    for name in ("config.json", "commit.txt", "model.zip", "policy.safetensors", "curve.png"):
+    files = ("config.json", "commit.txt", "model.zip", "policy.safetensors", "best.safetensors")
+    for name in (*files, "curve.png"):
         assert (run / name).stat().st_size > 0, name
     assert list(run.glob("progress_*.csv"))
     assert list(run.glob("events.out.tfevents*"))
@@ -107,9 +108,28 @@ def test_killed_run_resumes_to_the_same_numbers(run: Path, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     assert "resumed at" in done.stdout
     assert _points(folder) == _points(run)
-    ours, theirs = (NetworkPlayer.load(f / "policy.safetensors") for f in (folder, run))
-    for mine, other in zip(ours.weights, theirs.weights, strict=True):
-        assert np.array_equal(mine, other)
+    for name in ("policy.safetensors", "best.safetensors"):
+        ours, theirs = (NetworkPlayer.load(f / name) for f in (folder, run))
+        for mine, other in zip(ours.weights, theirs.weights, strict=True):
+            assert np.array_equal(mine, other)
+
+
+def test_best_is_by_the_sum_over_the_ladder_without_its_floor() -> None:
+    def curve(*points: dict[str, float]) -> list[dict]:
+        return [
+            {"steps": 100 * k, "against": name, "points": value}
+            for k, row in enumerate(points)
+            for name, value in row.items()
+        ]
+
+    first, better = (
+        {"simple": 1.0, "camper": -2.0, "random": 50.0},
+        {"simple": 0.5, "camper": -1.0, "random": 9.0},
+    )
+    assert ladder.is_best(curve(first))
+    assert ladder.is_best(curve(first, better))
+    assert not ladder.is_best(curve(better, first))
+    assert not ladder.is_best(curve(first, first))
 
 
 def test_zip_and_safetensors_play_alike_and_as_torch(run: Path) -> None:
