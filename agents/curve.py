@@ -52,3 +52,38 @@ def draw_curve(curve: Sequence[dict[str, Any]], path: Path) -> None:
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=150)
     write_bytes(path, picture.getvalue())
+
+
+def draw_bands(rows: Sequence[dict[str, Any]], label: str, path: Path) -> None:
+    """Draws points over steps, a colour for each algorithm: its mean, and a band from its worst to its best seed.
+
+    Args:
+        rows: Rows with algorithm, seed, steps, points.
+        label: What the points are.
+        path: PNG file, written whole or not at all.
+    """
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    for name, colour in zip(dict.fromkeys(r["algorithm"] for r in rows), COLOURS, strict=False):
+        own = [row for row in rows if row["algorithm"] == name]
+        runs = [[r for r in own if r["seed"] == seed] for seed in sorted({r["seed"] for r in own})]
+        n = min(len(run) for run in runs)
+        steps = [row["steps"] for row in runs[0][:n]]
+        points = [[row["points"] for row in run[:n]] for run in runs]
+        worst, best = (
+            [min(p) for p in zip(*points, strict=True)],
+            [max(p) for p in zip(*points, strict=True)],
+        )
+        mean = [sum(p) / len(p) for p in zip(*points, strict=True)]
+        axes.fill_between(steps, worst, best, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(steps, mean, color=colour, label=f"{name} ({len(runs)} seeds)")
+    axes.axhline(0, color="0.7", linewidth=1, zorder=0)
+    axes.set_xlabel("decisions of the learner")
+    axes.set_ylabel(label)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1e6:g} M"))
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=130)
+    write_bytes(path, content.getvalue())
