@@ -59,6 +59,16 @@ def test_resampled_wins_keep_deals_whole() -> None:
     assert won.std() == pytest.approx(2 * np.sqrt(40 * 0.75 * 0.25), rel=0.15)
 
 
+def test_wins_are_counted_a_seat() -> None:
+    """Three equal players at a table of three: one against two wins a third of the hands, and is no worse for it."""
+    winner = np.array([[0, 1, 1]] * 40, np.int8)
+    wins = statistics.counted_wins([(0, 1, winner)], 2)
+    assert wins[0, 1] == wins[1, 0] == 40
+    assert statistics.bradley_terry(wins) == pytest.approx([0, 0])
+    rng = np.random.default_rng(0)
+    assert statistics.resampled_wins([(0, 1, winner)], 2, rng) == pytest.approx(wins)
+
+
 def test_nash_average_known_answers() -> None:
     assert statistics.nash_average(ROCK_PAPER_SCISSORS) == pytest.approx([1 / 3] * 3, abs=1e-4)
     ladder = np.array([[0.0, 1, 2], [-1, 0, 1], [-2, -1, 0]])

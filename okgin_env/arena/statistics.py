@@ -85,23 +85,40 @@ def bradley_terry(wins: NDArray[np.integer | np.floating]) -> NDArray[np.float64
     return (params - params.mean()) * ELO_PER_NAT
 
 
+def counted_wins(
+    winners: Sequence[tuple[int, int, NDArray[np.int8]]], n_players: int
+) -> NDArray[np.float64]:
+    """(P, P) how often the row's player beat the column's, a seat.
+
+    Args:
+        winners: For each pair the players' indices and its (D, R) `Results.winner`. With R seats the second player of a pair
+            takes R - 1 of them, so its wins are divided by as many: equal players come out equal.
+        n_players: P.
+    """
+    wins = np.zeros((n_players, n_players))
+    for i, j, winner in winners:
+        wins[i, j] += (winner == 0).sum()
+        wins[j, i] += (winner == 1).sum() / (winner.shape[1] - 1)
+    return wins
+
+
 def resampled_wins(
     winners: Sequence[tuple[int, int, NDArray[np.int8]]], n_players: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """(P, P) wins of one bootstrap sample, drawn with whole deals.
+) -> NDArray[np.float64]:
+    """(P, P) wins of one bootstrap sample, drawn with whole deals, as in `counted_wins`.
 
     Args:
         winners: For each pair the players' indices and its (D, R) `Results.winner`.
         n_players: P.
         rng: Random generator.
     """
-    wins = np.zeros((n_players, n_players), np.int64)
+    wins = np.zeros((n_players, n_players))
     for i, j, winner in winners:
         won, lost = (winner == 0).sum(axis=1), (winner == 1).sum(axis=1)
         kinds, counts = np.unique(np.stack([won, lost], axis=1), axis=0, return_counts=True)
         drawn = rng.multinomial(len(winner), counts / len(winner))  # as resampling deals, but short
-        wins[i, j] += int((kinds[:, 0] * drawn).sum())
-        wins[j, i] += int((kinds[:, 1] * drawn).sum())
+        wins[i, j] += (kinds[:, 0] * drawn).sum()
+        wins[j, i] += (kinds[:, 1] * drawn).sum() / (winner.shape[1] - 1)
     return wins
 
 

@@ -107,7 +107,7 @@ def ratings(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     names = sorted({name for pair in pairs for name in (pair.hands.a, pair.hands.b)})
     winners = _winners(pairs, names)
     rng = np.random.default_rng(0)
-    elo = _anchored(statistics.bradley_terry(_wins(winners, len(names))), names)
+    elo = _anchored(statistics.bradley_terry(statistics.counted_wins(winners, len(names))), names)
     samples = [
         _anchored(
             statistics.bradley_terry(statistics.resampled_wins(winners, len(names), rng)), names
@@ -127,7 +127,7 @@ def nash(pairs: Sequence[Pair]) -> dict[str, Any] | None:
     names = sorted({name for pair in pairs for name in (pair.hands.a, pair.hands.b)})
     if len(names) < 3 or len(pairs) < len(names) * (len(names) - 1) // 2:
         return None
-    payoff = statistics.log_odds(_wins(_winners(pairs, names), len(names)))
+    payoff = statistics.log_odds(statistics.counted_wins(_winners(pairs, names), len(names)))
     weights = statistics.nash_average(payoff)
     shares = {name: round(float(w), 4) for name, w in zip(names, weights, strict=True)}
     return {"weights": shares, "cyclicity": round(statistics.cyclicity(payoff), 4)}
@@ -139,14 +139,6 @@ def _winners(pairs: Sequence[Pair], names: list[str]) -> list[tuple[int, int, ND
         for p in pairs
         if p.hands.a != p.hands.b
     ]
-
-
-def _wins(winners: Sequence[tuple[int, int, NDArray[np.int8]]], n: int) -> NDArray[np.int64]:
-    wins = np.zeros((n, n), np.int64)
-    for i, j, winner in winners:
-        wins[i, j] += (winner == 0).sum()
-        wins[j, i] += (winner == 1).sum()
-    return wins
 
 
 def _anchored(elo: NDArray[np.float64], names: list[str]) -> NDArray[np.float64]:
