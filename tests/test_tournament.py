@@ -355,7 +355,7 @@ def test_killed_tournament_goes_on_to_the_same_results(tmp_path: Path, workers: 
         "evaluate.py",
         *NAMES,
         "--hands",
-        "60000",
+        "240000",
         "--matches",
         "1200",
         "--workers",

@@ -192,7 +192,7 @@ class _Tournament:
         elif any(kernel_policy(player) == EXTERNAL for player in pair):
             size = 1024
         else:
-            size = 4096
+            size = 16_384  # some 100 ms
         return max(1, size if kind == "hands" else size // 8)
 
     def play_double(self, a: str, double: str) -> None:
