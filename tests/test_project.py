@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "okgin_env"
 ORDER = [  # imports go from later rows to earlier ones only
     {"okgin_env.layout", "okgin_env.files"},
     {"okgin_env.cards", "okgin_env.rules"},
@@ -145,6 +147,14 @@ def test_continuous_integration_runs_the_readmes_test_command() -> None:
     assert "pytest" in commands[0]
 
 
+def test_package_data_goes_into_the_wheel() -> None:
+    """Files that the package reads at run time, such as templates and match tables."""
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    listed = {path for p in patterns["package-data"]["okgin_env"] for path in PACKAGE.glob(p)}
+    found = {p for p in PACKAGE.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+    assert {path for path in found if path.suffix != ".py"} == listed
+
+
 @pytest.mark.slow
 def test_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
     """The wheel holds okgin_env only, and plays with nothing but the core dependencies."""
@@ -161,6 +171,7 @@ def test_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
         "import gymnasium as gym, okgin_env, importlib.util as u;"
         "assert not any(u.find_spec(m) for m in ('torch', 'stable_baselines3', 'scipy'));"
         "env = gym.make(okgin_env.ENV_ID); obs, info = env.reset(seed=1);"
+        "gym.make(okgin_env.ENV_ID, opponent='search:2').reset(seed=1);"
         "out = env.step(int(info['action_mask'].argmax())); print(out[0].shape)"
     )
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, cwd=tmp_path)
