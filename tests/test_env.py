@@ -483,6 +483,16 @@ def test_a_state_with_cards_beyond_the_deck_is_refused(name: str) -> None:
         check_state(state, env.rules)  # not a reset, which would observe it
 
 
+def test_a_state_with_known_cards_that_are_not_held_is_refused() -> None:
+    """Whoever deals the cards that a seat does not see counts on them."""
+    env = OklahomaGinEnv()
+    env.reset(seed=1)
+    state = env.games.states.copy()
+    state["known"][0, 1] = state["hands"][0, 0] & (~state["hands"][0, 0] + np.uint64(1))
+    with pytest.raises(ValueError, match="state: damaged"):
+        check_state(state, env.rules)
+
+
 @pytest.mark.parametrize("kind", ["bytes", "array", "record"])
 def test_a_saved_state_goes_on_alike(kind: str) -> None:
     rules = Rules.preset("french", 3)
