@@ -171,7 +171,7 @@ def test_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
         "import gymnasium as gym, okgin_env, importlib.util as u;"
         "assert not any(u.find_spec(m) for m in ('torch', 'stable_baselines3', 'scipy'));"
         "env = gym.make(okgin_env.ENV_ID); obs, info = env.reset(seed=1);"
-        "gym.make(okgin_env.ENV_ID, opponent='search:2').reset(seed=1);"
+        "from okgin_env.players.equity import hand_results; assert hand_results();"
         "out = env.step(int(info['action_mask'].argmax())); print(out[0].shape)"
     )
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, cwd=tmp_path)

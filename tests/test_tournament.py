@@ -291,6 +291,9 @@ def test_fingerprints_tell_players_apart(tmp_path: Path) -> None:
     ]
     found = [fingerprint(player) for player in made]
     assert fingerprint(Weighing(np.arange(3))) == found[0]
+    few = players.make("search:8")
+    assert fingerprint(few) == fingerprint(players.make("search:8,threads=2"))
+    assert fingerprint(few) != fingerprint(players.make("search:8,gate=1"))
     program.write_text("#!/bin/sh\nexit\n")
     found.append(fingerprint(made[-2]))
     assert len(set(found)) == len(made) + 1

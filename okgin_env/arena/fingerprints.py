@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import sys
 from collections.abc import Iterator
@@ -56,10 +57,15 @@ def _parts(player: Player) -> list[bytes]:
 
 
 def _attributes(player: Player) -> dict[str, Any]:
-    """What is set on a player, also where its class has slots."""
+    """What is set on a player, also where its class has slots, but fields that its dataclass does not compare."""
+    if dataclasses.is_dataclass(player):
+        aside = {field.name for field in dataclasses.fields(player) if not field.compare}
+    else:
+        aside = set()
     slots = [name for kind in type(player).__mro__ for name in getattr(kind, "__slots__", ())]
     found = {name: getattr(player, name) for name in slots if hasattr(player, name)}
-    return found | getattr(player, "__dict__", {})
+    found |= getattr(player, "__dict__", {})
+    return {name: value for name, value in found.items() if name not in aside}
 
 
 def _setting(value: Any) -> Iterator[bytes]:
