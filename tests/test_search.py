@@ -16,7 +16,7 @@ from okgin_env.kernel.conceal import conserved
 from okgin_env.kernel.melds import deadwood
 from okgin_env.kernel.policies import POLICIES
 from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import KNOCK, OVER, REWARD_POINTS, SHED
+from okgin_env.layout import BIG_GIN, KNOCK, OVER, REWARD_POINTS, SHED
 from okgin_env.players.equity import NO_EQUITY, equity_table, hand_results, solve
 from okgin_env.players.search import SearchPlayer
 
@@ -194,6 +194,32 @@ def test_gin_is_played_at_once() -> None:
             assert SearchPlayer(worlds=1).act(decisions[k : k + 1])[0] in gins
 
 
+def test_positions_past_the_target_go_by_points() -> None:
+    """Even scores there do not decide the match, and no table has them."""
+    games, one = Games(1, CLASSIC, episode="match"), np.zeros(1, np.int64)
+    games.seed(one, np.ones(1, np.uint64))
+    games.reset(one)
+    state = games.states.copy()
+    state["scores"][0, :2], state["n_turns"] = 1_000_000, CLASSIC.max_turns - 1  # one turn to play
+    games.reset(one, {"state": state})
+    decisions = games.decisions(one)
+    values = SearchPlayer(worlds=32).values(decisions, 0, np.flatnonzero(decisions.masks[0]))
+    assert (values == np.round(values)).all()
+
+
+def test_big_gin_is_played_at_once() -> None:
+    rules = dataclasses.replace(CLASSIC, big_gin_bonus=31)
+    hand = "As 2s 3s 4s 5c 6c 7c 8s 8d 8h 8c"
+    given = {"hands": [hand, "2d 4d 7d 9d Jd Kd 3h 5h Th Qh"], "pile": "Qs Kc", "seat": 0}
+    games, one = Games(1, rules), np.zeros(1, np.int64)
+    games.reset(one, {"state": {**given, "phase": "discard"}})
+    decisions = games.decisions(one)
+    assert SearchPlayer(worlds=1).act(decisions) == BIG_GIN
+    for word in range(20):  # of a base that may do anything
+        asked = dataclasses.replace(decisions, words=np.full(1, word, np.uint64))
+        assert SearchPlayer(worlds=1, base="random").act(asked) >= KNOCK
+
+
 def test_milliseconds_end_it_early() -> None:
     decisions, _ = decisions_of(CLASSIC, 6)
     hurried = SearchPlayer(worlds=1 << 20, milliseconds=1.0)
@@ -217,7 +243,8 @@ def test_spec() -> None:
         ("search:64,worlds=3", "'worlds=3'; allowed: each once"),
         ("search:64,base=expert9", "base='expert9'; allowed: random, novice"),
         ("search:64,theirs=camper+", "theirs='camper+'; allowed: random, novice"),
-        ("search:64,gate=-1", "gate=-1.0; allowed: 0 or more"),
+        ("search:64,gate=-1", "gate=-1.0; allowed: 0 to 1000"),
+        ("search:64,gate=inf", "gate=inf; allowed: 0 to 1000"),
         ("search:64,develop=nan", "develop=nan; allowed: 0 to 10"),
         ("search:64,milliseconds=0", "milliseconds=0.0; allowed: above 0"),
     ],

@@ -23,6 +23,7 @@ from okgin_env.players.scripted import ScriptedPlayer
 
 BLOCK = 32  # worlds between two looks at the evidence
 MAX_WORLDS = 1 << 20
+MAX_GATE = 1000  # a finite one: times an error of 0 it is 0
 FEW = 64  # worlds before a move may be dropped
 
 
@@ -55,8 +56,10 @@ class SearchPlayer:
     gate: float = 2.0
     equity: bool = True
     develop: float = 1.0
-    threads: int = 1
-    deals_per_task: int = field(default=4, repr=False)  # the arena's: a hand takes a second or so
+    threads: int = field(default=1, compare=False)
+    deals_per_task: int = field(
+        default=4, repr=False, compare=False
+    )  # the arena's: a hand takes a second or so
 
     def __post_init__(self) -> None:
         for what, names in (("base", [self.base]), ("own", [self.own]), ("theirs", self._others)):
@@ -69,8 +72,8 @@ class SearchPlayer:
             raise ValueError(f"search: worlds={self.worlds}; allowed: 1 to {MAX_WORLDS}")
         if self.milliseconds is not None and not self.milliseconds > 0:
             raise ValueError(f"search: milliseconds={self.milliseconds}; allowed: above 0")
-        if not self.gate >= 0:
-            raise ValueError(f"search: gate={self.gate}; allowed: 0 or more")
+        if not 0 <= self.gate <= MAX_GATE:
+            raise ValueError(f"search: gate={self.gate}; allowed: 0 to {MAX_GATE}")
         if not 0 <= self.develop <= 10:
             raise ValueError(f"search: develop={self.develop}; allowed: 0 to 10")
         if self.threads < 1:
@@ -124,10 +127,8 @@ class SearchPlayer:
     def _think(self, decisions: Decisions, k: int, base: int) -> int:
         moves = _candidates(decisions, k, base)
         if len(moves) == 1:
-            return base
-        values = self.values(decisions, k, moves)
-        challenger = _best(values, self.gate)
-        return int(moves[challenger])
+            return int(moves[0])
+        return int(moves[_best(self.values(decisions, k, moves), self.gate)])
 
     def values(self, decisions: Decisions, k: int, moves: NDArray[np.int64]) -> NDArray[np.float64]:
         """What moves come to in imagined worlds.
@@ -173,6 +174,8 @@ class SearchPlayer:
         view = decisions.records[k : k + 1]
         match = decisions.observations.shape[1] == layout(rules.players, match=True).size
         table = equity_table(rules) if self.equity and match else NO_EQUITY
+        if (view["scores"] >= len(table)).any():  # a position by hand may be past the target
+            table = NO_EQUITY
         swaps = belief.SWAPS if self.develop > 0 else 0
         before = (view, as_records(rules.to_record()), int(decisions.seats[k]))
         own = POLICIES.index(self.own)
@@ -219,16 +222,17 @@ _OPTIONS: dict[str, Any] = {
 def _candidates(decisions: Decisions, k: int, base: int) -> NDArray[np.int64]:
     """(C,) moves worth trying, the base policy's first: gin at once, else all but pointless knocks."""
     legal = np.flatnonzero(decisions.masks[k])
-    if legal[-1] == BIG_GIN:
-        return np.array([base])
     if legal[-1] in (DRAW_TOP, PASS):
         return np.array([base, *legal[legal != base]])
     view = decisions.view(k)
-    left = {int(a): view.deadwood_without(int(a) - KNOCK) for a in legal if a >= KNOCK}
+    knocks = [int(a) for a in legal if KNOCK <= a < KNOCK + N_CARDS]
+    left = {a: view.deadwood_without(a - KNOCK) for a in knocks}
+    if legal[-1] == BIG_GIN:
+        left[BIG_GIN] = 0
     best = min(left.values(), default=-1)
     if best == 0:  # gin wins most at once
         gins = [a for a, pips in left.items() if pips == 0]
-        return np.array([base if base in gins else gins[0]])
+        return np.array([base if base in gins else gins[-1]])
     moves = [int(a) for a in legal if a < N_CARDS or left[int(a)] == best]
     return np.array([base, *(a for a in moves if a != base)])
 
