@@ -133,8 +133,10 @@ class _Run:
         if start is not None:
             checkpoint.load(self.model, self.env, self.monitor, start)
             self.curve = ladder.read_curve(folder / "curve.csv", self.model.num_timesteps)
+            if SELF in config.opponents:
+                selfplay.check_kept(folder, {row["steps"] for row in self.curve})
+            self.seat_opponents()
             console.print(f"resumed at {self.model.num_timesteps:,} steps from {start}")
-        self.seat_opponents()
         formats = [
             make_output_format(kind, str(folder), f"_{self.model.num_timesteps}")
             for kind in ("csv", "tensorboard")

@@ -30,9 +30,26 @@ def kept(folder: Path | None, steps: int) -> list[Path]:
     """The past selves of a run up to a step, the newest last; none without a folder."""
     if folder is None:
         return []
-    return [
-        path for path in sorted((folder / FOLDER).glob("*.safetensors")) if int(path.stem) <= steps
-    ]
+    found = sorted((folder / FOLDER).glob("*.safetensors"))
+    return [path for path in found if path.stem.isdecimal() and int(path.stem) <= steps]
+
+
+def check_kept(folder: Path, checkpoints: set[int]) -> None:
+    """Checks that a run that goes on has all its past selves: with others it would draw other opponents.
+
+    Args:
+        folder: The run's folder.
+        checkpoints: The steps of all its checkpoints so far.
+
+    Raises:
+        ValueError: One is missing, or is none of this run.
+    """
+    differing = {int(path.stem) for path in kept(folder, max(checkpoints, default=0))} ^ checkpoints
+    if differing:
+        raise ValueError(
+            f"'{folder / FOLDER}': past self of step {min(differing)} is missing or of no checkpoint; "
+            f"allowed: one for each of {len(checkpoints)} checkpoints"
+        )
 
 
 def pool(config: TrainConfig, folder: Path | None, steps: int) -> list[Player]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,6 +92,45 @@ def test_past_selves_are_kept_and_seated_by_the_stated_rule(run: Path) -> None:
     other = {selfplay.pool(replace(config, seed=seed), run, 4096)[2].name for seed in range(30)}
     assert len(other) == 5
     assert [p.name for p in selfplay.pool(config, None, 0)] == ["simple", "camper", "camper"]
+
+
+def _lost(selves: Path) -> None:
+    (selves / "000000002048.safetensors").unlink()
+
+
+def _foreign(selves: Path) -> None:
+    shutil.copy(selves / "000000002048.safetensors", selves / "000000002049.safetensors")
+
+
+def _torn(selves: Path) -> None:
+    (selves / "000000006144.safetensors").write_bytes(b"torn")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (_lost, "past self of step 2048 is missing or of no checkpoint"),
+        (_foreign, "past self of step 2049 is missing or of no checkpoint"),
+        (_torn, "is no safetensors file"),
+        (shutil.rmtree, "past self of step 0 is missing"),
+    ],
+)
+def test_lost_foreign_and_torn_past_selves_are_one_line(
+    run: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[Path], None],
+    said: str,
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run, folder)
+    selves = folder / selfplay.FOLDER
+    shutil.copy(selves / "000000002048.safetensors", selves / "mine.safetensors")  # nobody minds
+    damage(selves)
+    assert train.main(["--resume", str(folder)]) == 2
+    complaint = capsys.readouterr().err
+    assert said in complaint
+    assert len(complaint.strip().splitlines()) == 1
 
 
 def test_killed_run_resumes_to_the_same_numbers(run: Path, tmp_path: Path) -> None:
