@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,15 +12,17 @@ import pytest
 from benchmarks.belief import gain, imagined, positions
 from benchmarks.hand_results import results
 from okgin_env import Rules, players
+from okgin_env.cards import mask
 from okgin_env.games import Games, unused
 from okgin_env.kernel import batch, belief
 from okgin_env.kernel.conceal import conserved
 from okgin_env.kernel.melds import deadwood
 from okgin_env.kernel.policies import POLICIES
 from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import BIG_GIN, KNOCK, OVER, REWARD_POINTS, SHED
+from okgin_env.layout import BIG_GIN, KNOCK, N_CARDS, OVER, PASS, REWARD_POINTS, SHED
 from okgin_env.players.equity import NO_EQUITY, equity_table, hand_results, solve
 from okgin_env.players.search import SearchPlayer
+from okgin_env.positions import position
 
 CLASSIC = Rules.preset("classic")
 
@@ -58,6 +62,55 @@ def test_worlds_are_whole_games_that_look_the_same_from_the_seat(seats: int, swa
                 assert np.array_equal(world[name], view[name])
         others = {int(world["hands"][(seat + 1) % seats]) for world in worlds}
         assert len(others) > 5
+
+
+def test_worlds_come_as_often_as_stated() -> None:
+    """Near the end of the stock all hands can be listed; enough swaps bring each as often as its weight says."""
+    pull, regret, n = 0.2, 1.5, 20_000
+    deck = [f"{rank}{suit}" for suit in "shdc" for rank in "A23456789TJQK"]
+    own, hidden, stock, pile = deck[:10], deck[10:40:3], deck[11:20:3], set(deck)
+    pile -= {*own, *hidden, *stock}
+    games, one = Games(1, CLASSIC), np.zeros(1, np.int64)
+    state = position(CLASSIC, hands=[own, hidden], pile=sorted(pile), stock=stock, seat=0)
+    given_up = mask([card for card in sorted(pile) if card[0] in "7Q"])
+    state["discards"][0, 1] = given_up
+    games.reset(one, {"state": state})
+    words, worlds = np.arange(n, dtype=np.uint64), new_states(n)
+    belief.imagine_all(
+        games.decisions(one).records[0], as_records(CLASSIC.to_record())[0], 0, words, np.array([pull]), regret, 600, worlds,
+    )  # fmt: skip
+    hands = [np.uint64(mask(cards)) for cards in combinations([*hidden, *stock], 10)]
+    weights = np.exp([-belief._energy(hand, pull, regret, np.uint64(given_up)) for hand in hands])
+    expected = n * weights / weights.sum()
+    found = Counter(worlds["hands"][:, 1].tolist())
+    seen = np.array([found[int(hand)] for hand in hands])
+    assert seen.sum() == n
+    often = expected > 20
+    spread = (seen - expected)[often] / np.sqrt(expected[often])
+    assert often.sum() > 30
+    assert (spread**2).mean() < 1.5
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_worlds_are_whole_to_the_last_card_of_the_stock(seats: int) -> None:
+    rules, n = Rules.preset("french", seats), 10
+    record, world = as_records(rules.to_record()), new_states(1)
+    games, everyone = Games(n, rules, opponent="random"), np.arange(n)
+    games.seed(everyone, everyone.astype(np.uint64))
+    games.reset(everyone)
+    left = []
+    for word in range(40):
+        decisions, moves = games.decisions(everyone), np.zeros(n, np.int64)
+        for k in everyone:
+            legal, view = np.flatnonzero(decisions.masks[k]), decisions.records[k]
+            moves[k] = legal[0] if legal[-1] != PASS else PASS  # draws from the stock, never knocks
+            belief.imagine_all(
+                view, record[0], 0, np.full(1, word, np.uint64), belief.PULL, belief.REGRET, 20, world
+            )  # fmt: skip
+            assert conserved(world[0], record[0])
+            left.append(N_CARDS - int(view["next_card"]))
+        games.step(moves, everyone, autoreset=True)
+    assert min(left) <= 4
 
 
 def test_developed_worlds_tell_more_than_uniform_ones() -> None:
