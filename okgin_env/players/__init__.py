@@ -20,6 +20,7 @@ __all__ = [
     "Player",
     "ProcessPlayer",
     "ScriptedPlayer",
+    "SearchPlayer",
     "make",
     "names",
 ]
@@ -30,7 +31,7 @@ SEARCH = "search"
 
 
 def names() -> list[str]:
-    """The built-in players' names."""
+    """The scripted players' names."""
     return list(POLICIES)
 
 
@@ -38,9 +39,10 @@ def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
     """A player from its spec.
 
     Args:
-        spec: A built-in name, ``search`` with options (`players.search`), a model file (``.safetensors`` or stable-baselines3's ``.zip``), ``package.module:Class``
-            for a class of your own, ``cmd:`` and a command line for a program in any language (docs/protocol.md), or a
-            `Player` object, which is returned as it is. A module that is named is imported, and so runs its code;
+        spec: A built-in name, ``search`` with or without options (``search:1024,threads=2``), a model file
+            (``.safetensors`` or stable-baselines3's ``.zip``), ``package.module:Class`` for a class of your own, ``cmd:``
+            and a command line for a program in any language (docs/protocol.md), or a `Player` object, which is
+            returned as it is. A module that is named is imported, and so runs its code;
             a program is started at its first decision; model files run no code.
         move_time: Seconds a program has for a decision.
 
