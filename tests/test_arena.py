@@ -107,6 +107,15 @@ def test_interval_covers_as_often_as_it_says() -> None:
     assert 0.92 < hits / 400 < 0.98
 
 
+def test_checks_flag_one_in_a_thousand() -> None:
+    from okgin_env.arena.summary import _check
+
+    assert _check("", "", 0.30, 0.04, 0.56)["ok"]  # outside of 95 %, as one check in twenty is
+    assert not _check("", "", 0.50, 0.24, 0.76)["ok"]
+    assert _check("", "", 0.0, 0.0, 0.0)["ok"]
+    assert not _check("", "", 0.1, 0.1, 0.1)["ok"]
+
+
 def test_bradley_terry_known_answer() -> None:
     """Three wins of four are odds of 3: 190.8 points on the Elo scale."""
     elo = bradley_terry(np.array([[0, 300], [100, 0]]))
