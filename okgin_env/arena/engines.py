@@ -150,7 +150,7 @@ class Ray:
             for name, value in _QUIET.items():
                 os.environ.setdefault(name, value)
         try:
-            import ray
+            import ray  # pyright: ignore[reportMissingImports]
         except ImportError as error:
             raise ImportError("--engine ray needs: pip install 'okgin-env[ray]'") from error
         self._ray: Any = ray
