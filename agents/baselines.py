@@ -29,7 +29,7 @@ from torch import nn
 from agents.config import PRESETS, TrainConfig
 from agents.curve import draw_bands
 from agents.ladder import EVALUATION_SEED
-from agents.ppo import make_env, make_model
+from agents.ppo import make_env, make_model, settings
 from okgin_env import Rules, players
 from okgin_env.arena.match import play
 from okgin_env.files import write_text
@@ -78,22 +78,7 @@ def maskable_ppo(config: TrainConfig) -> BaseAlgorithm:
 
 def plain_ppo(config: TrainConfig) -> BaseAlgorithm:
     """PPO with the same settings and no masks."""
-    return PPO(
-        "MlpPolicy",
-        make_env(config),
-        learning_rate=lambda remaining: config.learning_rate * remaining,
-        n_steps=config.rollout,
-        batch_size=config.batch,
-        n_epochs=config.epochs,
-        gamma=1.0,
-        gae_lambda=config.gae_lambda,
-        clip_range=config.clip,
-        ent_coef=config.entropy,
-        vf_coef=config.value_weight,
-        policy_kwargs={"net_arch": list(config.layers), "activation_fn": nn.ReLU},
-        seed=config.seed,
-        device=config.device,
-    )
+    return PPO("MlpPolicy", make_env(config), **settings(config))
 
 
 def masked_dqn(config: TrainConfig) -> BaseAlgorithm:

@@ -95,23 +95,25 @@ def make_env(config: TrainConfig) -> OklahomaGinVecEnv:
 
 def make_model(config: TrainConfig, env: VecEnv) -> MaskablePPO:
     """The learner of a run, on its environment or on another of the same spaces."""
-    return MaskablePPO(
-        "MlpPolicy",
-        env,
-        learning_rate=_falling(config.learning_rate),
-        n_steps=config.rollout,
-        batch_size=config.batch,
-        n_epochs=config.epochs,
-        gamma=1.0,
-        gae_lambda=config.gae_lambda,
-        clip_range=config.clip,
-        ent_coef=config.entropy,
-        vf_coef=config.value_weight,
-        stats_window_size=4096,
-        policy_kwargs={"net_arch": list(config.layers), "activation_fn": torch.nn.ReLU},
-        seed=config.seed,
-        device=config.device,
-    )
+    return MaskablePPO("MlpPolicy", env, **settings(config), stats_window_size=4096)
+
+
+def settings(config: TrainConfig) -> dict[str, Any]:
+    """What any PPO, with masks or without, takes from a configuration."""
+    return {
+        "learning_rate": _falling(config.learning_rate),
+        "n_steps": config.rollout,
+        "batch_size": config.batch,
+        "n_epochs": config.epochs,
+        "gamma": 1.0,
+        "gae_lambda": config.gae_lambda,
+        "clip_range": config.clip,
+        "ent_coef": config.entropy,
+        "vf_coef": config.value_weight,
+        "policy_kwargs": {"net_arch": list(config.layers), "activation_fn": torch.nn.ReLU},
+        "seed": config.seed,
+        "device": config.device,
+    }
 
 
 class _Run:
