@@ -17,8 +17,8 @@ from okgin_env import Rules
 from okgin_env.files import write_bytes
 from okgin_env.games import Games
 from okgin_env.kernel import belief
-from okgin_env.kernel.camper import unseen_mask
 from okgin_env.kernel.melds import deadwood
+from okgin_env.kernel.outlook import unseen_mask
 from okgin_env.kernel.rng import fill_words
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import DRAW, N_CARDS

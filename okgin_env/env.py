@@ -66,6 +66,8 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     | top_melds | 1 | the top card would lie in a set or run with own cards (offer and draw) |
     | top_lowers | 1 | taking it would lower the best deadwood (offer and draw) |
     | top_knocks | 1 | taking it would allow a knock (offer and draw) |
+    | outlook_k | 52 | the discard with the k-th best outlook, k to 3: deadwood left plus weighted hope (discard phase only) |
+    | hope | 24 | thermometer of the mean of the seven best deadwoods after the next draw from the stock |
     | dealer | 4 | dealer's seat, one-hot, counted from this seat in turn order |
     | opponent_k_known | 52 | cards opponent k (in turn order) is known to hold |
     | opponent_k_discards | 52 | cards opponent k has discarded in this hand |

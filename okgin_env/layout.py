@@ -87,6 +87,8 @@ MAX_LOG: Final = (
 # --- observation: flat int8 of 0/1 -------------------------------------------------------------------
 # Thermometers: bit k is set when the value is above the k-th step.
 DEADWOOD_STEPS: Final = (*range(21), *range(22, 41, 2), *range(45, 96, 5))
+HOPE_STEPS: Final = (*range(12), *range(12, 48, 3))
+N_OUTLOOKS: Final = 3
 N_STOCK_STEPS: Final = 40  # draws left above 0, 1, 2, ...
 N_SCORE_STEPS: Final = 20  # score above 0, 5 %, 10 %, ... of the target
 
@@ -105,7 +107,9 @@ O_DEADWOOD: Final = O_STOCK + N_STOCK_STEPS
 O_TOP_MELDS: Final = O_DEADWOOD + len(DEADWOOD_STEPS)
 O_TOP_LOWERS: Final = O_TOP_MELDS + 1
 O_TOP_KNOCKS: Final = O_TOP_LOWERS + 1
-O_DEALER: Final = O_TOP_KNOCKS + 1
+O_OUTLOOK: Final = O_TOP_KNOCKS + 1
+O_HOPE: Final = O_OUTLOOK + N_OUTLOOKS * N_CARDS
+O_DEALER: Final = O_HOPE + len(HOPE_STEPS)
 O_OPPONENTS: Final = O_DEALER + MAX_PLAYERS
 OPPONENT_PLANES: Final = ("known", "discards", "declined")
 O_PER_OPPONENT: Final = len(OPPONENT_PLANES) * N_CARDS
@@ -126,6 +130,10 @@ _FIXED: Final = {
     "top_melds": (O_TOP_MELDS, 1),
     "top_lowers": (O_TOP_LOWERS, 1),
     "top_knocks": (O_TOP_KNOCKS, 1),
+    "outlook_1": (O_OUTLOOK, N_CARDS),
+    "outlook_2": (O_OUTLOOK + N_CARDS, N_CARDS),
+    "outlook_3": (O_OUTLOOK + 2 * N_CARDS, N_CARDS),
+    "hope": (O_HOPE, len(HOPE_STEPS)),
     "dealer": (O_DEALER, MAX_PLAYERS),
 }
 
@@ -145,6 +153,8 @@ FEATURES: Final = {
     "top_melds": "the top card would lie in a set or run with own cards (offer and draw)",
     "top_lowers": "taking it would lower the best deadwood (offer and draw)",
     "top_knocks": "taking it would allow a knock (offer and draw)",
+    "outlook_k": "the discard with the k-th best outlook, k to 3: deadwood left plus weighted hope (discard phase only)",
+    "hope": "thermometer of the mean of the seven best deadwoods after the next draw from the stock",
     "dealer": "dealer's seat, one-hot, counted from this seat in turn order",
     "opponent_k_known": "cards opponent k (in turn order) is known to hold",
     "opponent_k_discards": "cards opponent k has discarded in this hand",

@@ -252,6 +252,7 @@ class TwinHand:
         self.phase = layout.OFFER
         self.taken: int | None = None
         self.n_turns = 0
+        self.n_sheds = [0] * n_seats
         self.ending = "none"
         self.knocker: int | None = None
         self.points = [0] * n_seats
@@ -328,6 +329,7 @@ class TwinHand:
         self.pile.append(card)
         self.taken = None
         self.n_turns += 1
+        self.n_sheds[self.seat] += 1
 
     def _pass_turn(self) -> None:
         """After a discard without a knock: void (Turns 4), or the next player draws."""
@@ -352,12 +354,41 @@ class TwinHand:
         return (seat + 1) % self.rules.players
 
     # --- what a seat sees (design.md, Observation) ------------------------------------------------
-    def features(self, seat: int, scores: Sequence[int] | None = None) -> dict[str, Any]:
+    def unseen(self, seat: int) -> frozenset[int]:
+        """Cards of which a seat does not know where they are."""
+        others = (self.known[p] for p in range(self.rules.players) if p != seat)
+        return frozenset(range(52)) - self.hands[seat] - {*self.pile}.union(*others)
+
+    def outlook(self, seat: int) -> dict[str, Any]:
+        """What the next draw promises a seat, as `features` tells it; slow.
+
+        A discard's outlook is the deadwood it leaves plus 18 * 0.9 ** (own discards so far) times the hope it leaves.
+        """
+        hand, unseen = self.hands[seat], self.unseen(seat)
+        plain: dict[str, Any] = {"outlook_1": [], "outlook_2": [], "outlook_3": []}
+        hoped = []
+        if self.phase == layout.SHED and seat == self.seat:
+            after = {c: deadwood(hand - {c}) for c in hand if c != self.taken}
+            kept = [card for card in sorted(after) if after[card] <= min(after.values()) + 5]
+            hopes = {card: _hope(hand - {card}, unseen) for card in kept}
+            weight = 18.0 * 0.9 ** self.n_sheds[seat]
+            ranked = sorted(kept, key=lambda card: after[card] + weight * hopes[card])
+            for k, card in enumerate(ranked[:3], start=1):
+                plain[f"outlook_{k}"] = [card]
+            hoped = [min(hopes.values())]
+        elif self.phase != layout.OVER and seat == self.seat:
+            hoped = [_hope(hand, unseen)]
+        return {**plain, "hope": sum(h > step for h in hoped for step in layout.HOPE_STEPS)}
+
+    def features(
+        self, seat: int, scores: Sequence[int] | None = None, *, outlook: bool = False
+    ) -> dict[str, Any]:
         """The meaning of the observation of the seat to move.
 
         Args:
             seat: The seat to move.
             scores: Each seat's score, by seat; None outside a match.
+            outlook: Whether to work out the features of `outlook`, too, which takes a while.
 
         Returns:
             Keys, order and kinds of value as `okgin_env.layout.Layout.decode` gives them.
@@ -379,6 +410,7 @@ class TwinHand:
             "top_melds": False,
             "top_lowers": False,
             "top_knocks": False,
+            **(self.outlook(seat) if outlook else {}),
             "dealer": (self.dealer - seat) % n_seats,
         }
         if self.phase == layout.SHED:
@@ -404,6 +436,14 @@ class TwinHand:
                 score = scores[(seat + k) % n_seats] * layout.N_SCORE_STEPS
                 seen[f"score_{k}"] = sum(score > step * target for step in steps)
         return seen
+
+
+def _hope(hand: frozenset[int], unseen: Iterable[int]) -> float:
+    """Mean of the seven least deadwoods that cards can have after drawing an unseen one and discarding any."""
+    best = sorted(
+        min(deadwood((hand | {drawn}) - {out}) for out in (*hand, drawn)) for drawn in unseen
+    )
+    return sum(best[:7]) / len(best[:7]) if best else deadwood(hand)
 
 
 def _stepped(value: int) -> int:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from okgin_env.kernel.camper import unseen_mask
 from okgin_env.kernel.jit import compiled, lowest, popcount
 from okgin_env.kernel.melds import ONE, ZERO, bit, deadwood, melded
+from okgin_env.kernel.outlook import unseen_mask
 from okgin_env.kernel.rng import mix
 from okgin_env.layout import MAX_PLAYERS, N_CARDS
 

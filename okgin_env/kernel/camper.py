@@ -16,37 +16,16 @@ from okgin_env.kernel.melds import (
     ZERO,
     bit,
     deadwood,
-    fitting,
     least_discard,
     least_free_discard,
 )
+from okgin_env.kernel.outlook import SLACK, hope, hope_weight, theirs_mask, unseen_mask
 from okgin_env.kernel.play import locked_mask, pile_mask, top_card
 from okgin_env.kernel.rng import seat_below
-from okgin_env.layout import KNOCK, MAX_PLAYERS, N_CARDS, N_RANKS
+from okgin_env.layout import KNOCK, MAX_PLAYERS, N_RANKS
 
-_ALL = np.uint64((1 << N_CARDS) - 1)
 EARLY_TURNS = 3  # in which camper knocks
 MOST_EARLY = 10  # deadwood it then knocks with at most
-N_HOPES = 7  # best draws that count
-HOPE_WEIGHT = 18.0
-HOPE_DECAY = 0.9  # a turn
-SLACK = 5  # pips and deadwood within which discards are weighed against each other
-
-
-@compiled
-def theirs_mask(s, seat):
-    """Mask of the cards that the other seats are known to hold."""
-    found = ZERO
-    for p in range(MAX_PLAYERS):
-        if p != seat:
-            found |= s.known[p]
-    return found
-
-
-@compiled
-def unseen_mask(s, seat):
-    """Mask of the cards of which a seat does not know where they are."""
-    return _ALL & ~(s.hands[seat] | pile_mask(s) | theirs_mask(s, seat))
 
 
 @compiled
@@ -58,38 +37,6 @@ def camper_takes(s):
     if deadwood(hand | bit(top)) >= own + PIPS[top]:
         return False
     return least_discard(hand | bit(top)) < own
-
-
-@compiled
-def hope(hand_mask, unseen, counts):
-    """Mean of the `N_HOPES` smallest values, over the unseen cards, of the best deadwood after drawing one.
-
-    Args:
-        hand_mask: Ten cards.
-        unseen: Mask of the cards that may be drawn.
-        counts: (128,) int16 work space: how many draws lead to each deadwood.
-    """
-    own = deadwood(hand_mask)
-    without_one = least_discard(hand_mask)  # of nine cards
-    counts[:] = 0
-    fits = unseen & fitting(hand_mask)
-    rest = fits
-    while rest != ZERO:
-        card = rest & (~rest + ONE)
-        rest ^= card
-        counts[min(own, least_discard(hand_mask | card))] += 1
-    for rank in range(N_RANKS):  # a card that does not fit stays loose or goes again
-        n = popcount(unseen & ~fits & (RANK_ACE << np.uint64(rank)))
-        counts[min(own, without_one + PIPS[rank])] += n
-    total, n_left, n_used = 0, N_HOPES, 0
-    for value in range(own + 1):
-        n = min(n_left, np.int64(counts[value]))
-        total += n * value
-        n_left -= n
-        n_used += n
-        if n_left == 0:
-            break
-    return total / n_used if n_used > 0 else float(own)
 
 
 @compiled
@@ -180,7 +127,7 @@ def camper_sheds(s, early_knocks, table):
     theirs = theirs_mask(s, s.seat)
     gone = hand | pile_mask(s)
     unseen = unseen_mask(s, s.seat)
-    weight = HOPE_WEIGHT * HOPE_DECAY ** (turn - 1)
+    weight = hope_weight(turn - 1)
     chosen, lowest_score, n_equal = lowest(rest), np.inf, 0
     counts = np.empty(128, np.int16)
     while rest != ZERO:

@@ -7,6 +7,7 @@ import numpy as np
 from okgin_env.kernel.jit import compiled
 from okgin_env.kernel.lanes import at_most, least
 from okgin_env.kernel.melds import ZERO, bit, deadwood, least_discard, least_free_discard, melded
+from okgin_env.kernel.outlook import observe_discards, observe_hand
 from okgin_env.kernel.play import (
     STOCK_AT_VOID,
     locked_mask,
@@ -56,9 +57,12 @@ def _own_prospects(s, hand, observation, table):
         free = hand & ~locked_mask(s)
         best = least(table, free)
         plane(free & at_most(table, best), observation, O_BEST_DISCARDS)
+        observe_discards(s, free, best, table, observation)
         return best
     own = deadwood(hand)
     top = top_card(s)
+    if s.phase < OVER:
+        observe_hand(s, s.seat, observation)
     if (s.phase == OFFER or s.phase == DRAW) and top >= 0:
         with_top = least_discard(hand | bit(top))  # `own` at most: the top card may go again
         if melded(hand | bit(top)) & bit(top) != ZERO:
