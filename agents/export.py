@@ -10,7 +10,8 @@ from safetensors.numpy import save
 from stable_baselines3.common.policies import BasePolicy
 
 from okgin_env.files import write_bytes
-from okgin_env.players.network import FORMAT, NetworkPlayer
+from okgin_env.players.network import NetworkPlayer
+from okgin_env.players.weights import FORMAT
 
 
 def policy_tensors(policy: BasePolicy) -> dict[str, np.ndarray]:

@@ -89,6 +89,7 @@ def make_env(config: TrainConfig) -> OklahomaGinVecEnv:
         seed=config.seed,
         episode=config.episode,
         reward=config.reward,
+        outlook=config.outlook,
         threads=config.threads,
     )
 

@@ -51,6 +51,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         players: Seats of a preset, 2 to 4.
         episode: "hand" or "match".
         reward: "points", "win" or "match".
+        outlook: Whether observations have the outlook of the own hand, too.
         render_mode: None, "ansi", "rgb_array" or "human".
     """
 
@@ -67,6 +68,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         players: int | None = None,
         episode: str = "hand",
         reward: str = "points",
+        outlook: bool = False,
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
@@ -79,7 +81,8 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         self._reward = REWARDS.index(reward)
         self._record = as_records(self.rules.to_record())
         self._states, self._finals = new_states(1), new_states(1)
-        size = layout(self.rules.players, episode == "match").size
+        self._outlook = bool(outlook)
+        size = layout(self.rules.players, episode == "match", self._outlook).size
         self._unused = unused(self.rules.players, episode == "match")
         self._policies = np.full((1, MAX_PLAYERS), EXTERNAL, np.int8)
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
@@ -188,7 +191,9 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         """What an agent gets to see: fresh arrays."""
         seats = np.array([self._seat[agent]])
         records = self._finals if self._over() else self._states
-        seen = ask(records.copy(), _ONE, self.rules, self._record, seats, self._episode)
+        seen = ask(
+            records.copy(), _ONE, self.rules, self._record, seats, self._episode, self._outlook
+        )
         return {"observation": seen.observations[0], "action_mask": seen.masks[0]}
 
     def view(self, agent: str, reveal: bool = False) -> SeatView:

@@ -55,11 +55,14 @@ def ask(
     rules_record: NDArray[np.void],
     seats: NDArray[np.int64],
     episode: int,
+    outlook: bool = False,
 ) -> Decisions:
     """What `seats` may see of `games`, ready to be handed to a player."""
     n = len(games)
     views = new_states(n)
-    observations = np.zeros((n, layout(rules.players, episode == batch.MATCH).size), np.int8)
+    observations = np.zeros(
+        (n, layout(rules.players, episode == batch.MATCH, outlook).size), np.int8
+    )
     masks = np.zeros((n, N_ACTIONS), np.int8)
     words = np.zeros(n, np.uint64)
     batch.ask_games(states, games, rules_record, seats, episode, views, observations, masks, words)

@@ -47,7 +47,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     `action_masks()` (bool); the mask is never all zero, and all ones once the episode is over.
 
     ## Observation Space
-    `Box(0, 1, (D,), int8)`, every feature 0 or 1. `okgin_env.layout.layout(players, match)` has the slices and `decode`.
+    `Box(0, 1, (D,), int8)`, every feature 0 or 1. `okgin_env.layout.layout(players, match, outlook)` has the slices and `decode`.
 
     | feature | width | meaning |
     |---|---|---|
@@ -66,13 +66,13 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     | top_melds | 1 | the top card would lie in a set or run with own cards (offer and draw) |
     | top_lowers | 1 | taking it would lower the best deadwood (offer and draw) |
     | top_knocks | 1 | taking it would allow a knock (offer and draw) |
-    | outlook_k | 52 | the discard with the k-th best outlook, k to 3: deadwood left plus weighted hope (discard phase only) |
-    | hope | 24 | thermometer of the mean of the seven best deadwoods after the next draw from the stock |
     | dealer | 4 | dealer's seat, one-hot, counted from this seat in turn order |
     | opponent_k_known | 52 | cards opponent k (in turn order) is known to hold |
     | opponent_k_discards | 52 | cards opponent k has discarded in this hand |
     | opponent_k_declined | 52 | cards opponent k could have taken and did not |
     | score_k | 20 | match episodes: thermometer of a score by 5 % of the target; 0 is this seat's own |
+    | outlook_k | 52 | `outlook=True`: the discard with the k-th best outlook, k to 3: deadwood left plus weighted hope (discard phase) |
+    | hope | 24 | `outlook=True`: thermometer of the mean of the seven best deadwoods after the next draw from the stock |
 
     ## Starting State
     A shuffled deck; a random dealer, or as the rules say. Opponents before the learner have already moved. A
@@ -107,6 +107,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     - `episode`: "hand" or "match".
     - `reward`: "points", "win" or "match".
     - `seat`: the learner's seat.
+    - `outlook`: whether observations have the outlook of the own hand, too: what a strong player weighs its discards by.
     - `illegal`: "forfeit", or "raise" for debugging.
     - `render_mode`: "ansi" (text), "rgb_array" or "human" (a window; both need the extra `render`).
 
@@ -130,6 +131,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         reward: str = "points",
         players: int | None = None,
         seat: int = 0,
+        outlook: bool = False,
         illegal: str = "forfeit",
         render_mode: str | None = None,
     ) -> None:
@@ -139,7 +141,14 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         if illegal not in ILLEGAL_CHOICES:
             raise ValueError(f"illegal={illegal!r}; allowed: {', '.join(ILLEGAL_CHOICES)}")
         self.games = Games(
-            1, rules, players=players, opponent=opponent, seat=seat, episode=episode, reward=reward
+            1,
+            rules,
+            players=players,
+            opponent=opponent,
+            seat=seat,
+            episode=episode,
+            reward=reward,
+            outlook=outlook,
         )
         self.rules = self.games.rules
         self.render_mode = render_mode

@@ -85,6 +85,7 @@ class Games:
         seat: The learner's seat.
         episode: "hand" or "match".
         reward: "points", "win" or "match".
+        outlook: Whether observations have the outlook of the own hand, too.
         threads: Threads to step large batches with.
 
     Attributes:
@@ -105,6 +106,7 @@ class Games:
         seat: int = 0,
         episode: str = "hand",
         reward: str = "points",
+        outlook: bool = False,
         threads: int = 1,
     ) -> None:
         if not isinstance(n_games, (int, np.integer)) or n_games < 1:
@@ -118,7 +120,7 @@ class Games:
         self.seat = seat
         self.episode = batch.MATCH if episode == "match" else batch.HAND
         self.reward = REWARDS.index(reward)
-        self.layout = layout(self.rules.players, episode == "match")
+        self.layout = layout(self.rules.players, episode == "match", bool(outlook))
         self.states = new_states(n_games)
         self.finals = new_states(n_games)
         self._rules = as_records(self.rules.to_record())

@@ -107,12 +107,11 @@ O_DEADWOOD: Final = O_STOCK + N_STOCK_STEPS
 O_TOP_MELDS: Final = O_DEADWOOD + len(DEADWOOD_STEPS)
 O_TOP_LOWERS: Final = O_TOP_MELDS + 1
 O_TOP_KNOCKS: Final = O_TOP_LOWERS + 1
-O_OUTLOOK: Final = O_TOP_KNOCKS + 1
-O_HOPE: Final = O_OUTLOOK + N_OUTLOOKS * N_CARDS
-O_DEALER: Final = O_HOPE + len(HOPE_STEPS)
+O_DEALER: Final = O_TOP_KNOCKS + 1
 O_OPPONENTS: Final = O_DEALER + MAX_PLAYERS
 OPPONENT_PLANES: Final = ("known", "discards", "declined")
 O_PER_OPPONENT: Final = len(OPPONENT_PLANES) * N_CARDS
+OUTLOOK_SIZE: Final = N_OUTLOOKS * N_CARDS + len(HOPE_STEPS)  # at the end, where it is asked for
 
 _FIXED: Final = {
     "hand": (O_HAND, N_CARDS),
@@ -130,10 +129,6 @@ _FIXED: Final = {
     "top_melds": (O_TOP_MELDS, 1),
     "top_lowers": (O_TOP_LOWERS, 1),
     "top_knocks": (O_TOP_KNOCKS, 1),
-    "outlook_1": (O_OUTLOOK, N_CARDS),
-    "outlook_2": (O_OUTLOOK + N_CARDS, N_CARDS),
-    "outlook_3": (O_OUTLOOK + 2 * N_CARDS, N_CARDS),
-    "hope": (O_HOPE, len(HOPE_STEPS)),
     "dealer": (O_DEALER, MAX_PLAYERS),
 }
 
@@ -153,13 +148,13 @@ FEATURES: Final = {
     "top_melds": "the top card would lie in a set or run with own cards (offer and draw)",
     "top_lowers": "taking it would lower the best deadwood (offer and draw)",
     "top_knocks": "taking it would allow a knock (offer and draw)",
-    "outlook_k": "the discard with the k-th best outlook, k to 3: deadwood left plus weighted hope (discard phase only)",
-    "hope": "thermometer of the mean of the seven best deadwoods after the next draw from the stock",
     "dealer": "dealer's seat, one-hot, counted from this seat in turn order",
     "opponent_k_known": "cards opponent k (in turn order) is known to hold",
     "opponent_k_discards": "cards opponent k has discarded in this hand",
     "opponent_k_declined": "cards opponent k could have taken and did not",
     "score_k": "match episodes: thermometer of a score by 5 % of the target; 0 is this seat's own",
+    "outlook_k": "`outlook=True`: the discard with the k-th best outlook, k to 3: deadwood left plus weighted hope (discard phase)",
+    "hope": "`outlook=True`: thermometer of the mean of the seven best deadwoods after the next draw from the stock",
 }
 
 
@@ -169,13 +164,15 @@ class Layout:
     Attributes:
         players: Number of seats, 2 to 4.
         match: Whether the scores of a match are part of the observation.
+        outlook: Whether the outlook of the own hand is.
         slices: Feature name to slice, in order, without gaps.
         size: Length D of the observation.
     """
 
-    def __init__(self, players: int, match: bool) -> None:
+    def __init__(self, players: int, match: bool, outlook: bool = False) -> None:
         self.players = players
         self.match = match
+        self.outlook = outlook
         self.slices = {name: slice(at, at + width) for name, (at, width) in _FIXED.items()}
         at = O_OPPONENTS
         for k in range(1, players):
@@ -186,6 +183,12 @@ class Layout:
             for k in range(players):
                 self.slices[f"score_{k}"] = slice(at, at + N_SCORE_STEPS)
                 at += N_SCORE_STEPS
+        if outlook:
+            for k in range(N_OUTLOOKS):
+                self.slices[f"outlook_{k + 1}"] = slice(at, at + N_CARDS)
+                at += N_CARDS
+            self.slices["hope"] = slice(at, at + len(HOPE_STEPS))
+            at += len(HOPE_STEPS)
         self.size = at
 
     def decode(self, observation: NDArray[np.integer[Any]]) -> dict[str, Any]:
@@ -222,6 +225,6 @@ class Layout:
 
 
 @lru_cache
-def layout(players: int, match: bool = False) -> Layout:
-    """The (shared) layout for a number of players, with or without match scores."""
-    return Layout(players, match)
+def layout(players: int, match: bool = False, outlook: bool = False) -> Layout:
+    """The (shared) layout for a number of players, with or without match scores and outlook."""
+    return Layout(players, match, outlook)

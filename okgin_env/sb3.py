@@ -42,6 +42,7 @@ class OklahomaGinVecEnv(VecEnv):
         seat: The learner's seat.
         episode: "hand" or "match".
         reward: "points", "win" or "match".
+        outlook: Whether observations have the outlook of the own hand, too.
         threads: Threads to step the games with. The games are the same with any number.
     """
 
@@ -58,6 +59,7 @@ class OklahomaGinVecEnv(VecEnv):
         seat: int = 0,
         episode: str = "hand",
         reward: str = "points",
+        outlook: bool = False,
         threads: int = 1,
     ) -> None:
         self.games = Games(
@@ -69,6 +71,7 @@ class OklahomaGinVecEnv(VecEnv):
             seat=seat,
             episode=episode,
             reward=reward,
+            outlook=outlook,
             threads=threads,
         )
         self.render_mode = None  # read by the base class

@@ -48,6 +48,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         reward: str = "points",
         players: int | None = None,
         seat: int = 0,
+        outlook: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         threads: int = 1,
         render_mode: str | None = None,
@@ -67,6 +68,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             seat=seat,
             episode=episode,
             reward=reward,
+            outlook=outlook,
             threads=threads,
         )
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}

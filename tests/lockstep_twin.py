@@ -197,7 +197,7 @@ class Table:
     def __post_init__(self) -> None:
         self.record = as_records(self.rules.to_record())
         self.is_match = self.rules.target is not None
-        size = layout(self.rules.players, self.is_match).size
+        size = layout(self.rules.players, self.is_match, True).size
         self.observation = np.zeros(size, np.int8)
         self.mask = np.zeros(N_ACTIONS, np.int8)
         self.table = np.zeros(N_CARDS, np.int16)
@@ -251,7 +251,7 @@ class Table:
 
     def compare_features(self, plain: dict[str, Any]) -> None:
         """Every decoded feature of the observation just written."""
-        decoded = layout(self.rules.players, self.is_match).decode(self.observation)
+        decoded = layout(self.rules.players, self.is_match, True).decode(self.observation)
         if "hope" not in plain:
             decoded = {name: v for name, v in decoded.items() if name not in OUTLOOK}
         self.same("feature names", list(decoded), list(plain))

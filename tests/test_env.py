@@ -10,6 +10,7 @@ import random
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import gymnasium as gym
@@ -955,22 +956,23 @@ def test_the_documented_observation_is_the_layouts() -> None:
     rows = _rows("Observation Space")
     assert [row[0] for row in rows] == list(FEATURES)
     assert {row[0]: row[2] for row in rows} == FEATURES
-    for n in (2, 3, 4):
-        for match in (False, True):
-            made = Layout(n, match)
-            assert layout(n, match).size == made.size == OklahomaGinEnv(
-                "french", players=n, episode="match" if match else "hand"
-            ).observation_space.shape[0]  # fmt: skip  # pyright: ignore[reportOptionalSubscript]
-            at = 0
-            for name, part in made.slices.items():
-                assert part.start == at
-                at = part.stop
-                documented = re.sub(r"_\d(?=_|$)", "_k", name)
-                width = {row[0]: int(row[1]) for row in rows}[documented]
-                assert part.stop - part.start == width, name
-            assert at == made.size
-            documented = {re.sub(r"_\d(?=_|$)", "_k", name) for name in made.slices}
-            assert documented == set(FEATURES) - (set() if match else {"score_k"})
+    for n, match, outlook in product((2, 3, 4), (False, True), (False, True)):
+        made = Layout(n, match, outlook)
+        assert layout(n, match, outlook).size == made.size == OklahomaGinEnv(
+            "french", players=n, episode="match" if match else "hand", outlook=outlook
+        ).observation_space.shape[0]  # fmt: skip  # pyright: ignore[reportOptionalSubscript]
+        at = 0
+        for name, part in made.slices.items():
+            assert part.start == at
+            at = part.stop
+            documented = re.sub(r"_\d(?=_|$)", "_k", name)
+            width = {row[0]: int(row[1]) for row in rows}[documented]
+            assert part.stop - part.start == width, name
+        assert at == made.size
+        documented = {re.sub(r"_\d(?=_|$)", "_k", name) for name in made.slices}
+        left_out = set() if match else {"score_k"}
+        left_out |= set() if outlook else {"outlook_k", "hope"}
+        assert documented == set(FEATURES) - left_out
 
 
 def test_the_documented_actions_are_the_layouts() -> None:

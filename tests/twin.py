@@ -410,7 +410,6 @@ class TwinHand:
             "top_melds": False,
             "top_lowers": False,
             "top_knocks": False,
-            **(self.outlook(seat) if outlook else {}),
             "dealer": (self.dealer - seat) % n_seats,
         }
         if self.phase == layout.SHED:
@@ -435,7 +434,7 @@ class TwinHand:
             for k in range(n_seats):
                 score = scores[(seat + k) % n_seats] * layout.N_SCORE_STEPS
                 seen[f"score_{k}"] = sum(score > step * target for step in steps)
-        return seen
+        return seen | (self.outlook(seat) if outlook else {})
 
 
 def _hope(hand: frozenset[int], unseen: Iterable[int]) -> float:

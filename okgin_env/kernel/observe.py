@@ -7,7 +7,7 @@ import numpy as np
 from okgin_env.kernel.jit import compiled
 from okgin_env.kernel.lanes import at_most, least
 from okgin_env.kernel.melds import ZERO, bit, deadwood, least_discard, least_free_discard, melded
-from okgin_env.kernel.outlook import observe_discards, observe_hand
+from okgin_env.kernel.outlook import outlook
 from okgin_env.kernel.play import (
     STOCK_AT_VOID,
     locked_mask,
@@ -57,12 +57,9 @@ def _own_prospects(s, hand, observation, table):
         free = hand & ~locked_mask(s)
         best = least(table, free)
         plane(free & at_most(table, best), observation, O_BEST_DISCARDS)
-        observe_discards(s, free, best, table, observation)
         return best
     own = deadwood(hand)
     top = top_card(s)
-    if s.phase < OVER:
-        observe_hand(s, s.seat, observation)
     if (s.phase == OFFER or s.phase == DRAW) and top >= 0:
         with_top = least_discard(hand | bit(top))  # `own` at most: the top card may go again
         if melded(hand | bit(top)) & bit(top) != ZERO:
@@ -85,7 +82,7 @@ def observe(s, rules, seat, match, observation, table):
         rules: Rules record.
         seat: The seat that looks.
         match: Whether scores are part of the observation.
-        observation: (D,) int8, all entries are written.
+        observation: (D,) int8, all entries are written; where there is room for it, with the outlook.
         table: (52,) int16 work space; in the discard phase of the seat to move it must have been
             filled by `play.legal`.
     """
@@ -127,3 +124,5 @@ def observe(s, rules, seat, match, observation, table):
                 if score * N_SCORE_STEPS > step * rules.target:
                     observation[at + step] = 1
             at += N_SCORE_STEPS
+    if len(observation) > at and s.phase < OVER and seat == s.seat:
+        outlook(s, own, observation[at:], table)

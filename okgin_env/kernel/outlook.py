@@ -1,6 +1,6 @@
 """What a hand may become: the deadwood that the next draw promises, and the discards that leave most of it.
 
-This is the own-hand half of what `camper` weighs, and part of the observation, where it says more than any other feature.
+This is the own-hand half of what `camper` weighs. As part of an observation it says more to a network than any other feature.
 """
 
 from __future__ import annotations
@@ -8,16 +8,27 @@ from __future__ import annotations
 import numpy as np
 
 from okgin_env.kernel.jit import compiled, lowest, popcount
-from okgin_env.kernel.melds import ONE, PIPS, RANK_ACE, ZERO, bit, deadwood, fitting, least_discard
-from okgin_env.kernel.play import pile_mask
+from okgin_env.kernel.lanes import least
+from okgin_env.kernel.melds import (
+    ONE,
+    PIPS,
+    RANK_ACE,
+    ZERO,
+    bit,
+    deadwood,
+    discard_table,
+    fitting,
+    least_discard,
+)
+from okgin_env.kernel.play import locked_mask, pile_mask
 from okgin_env.layout import (
     HOPE_STEPS,
     MAX_PLAYERS,
     N_CARDS,
     N_OUTLOOKS,
     N_RANKS,
-    O_HOPE,
-    O_OUTLOOK,
+    OVER,
+    SHED,
 )
 
 _ALL = np.uint64((1 << N_CARDS) - 1)
@@ -83,54 +94,57 @@ def hope_weight(n_sheds):
 
 
 @compiled
-def _observe_hope(value, observation):
-    """Writes the thermometer of hope."""
-    for k in range(len(_HOPE_STEPS)):
-        if value > _HOPE_STEPS[k]:
-            observation[O_HOPE + k] = 1
-
-
-@compiled
-def observe_hand(s, seat, observation):
-    """Writes what the next draw promises a hand of ten cards."""
-    counts = np.empty(128, np.int16)
-    _observe_hope(hope(s.hands[seat], unseen_mask(s, seat), counts), observation)
-
-
-@compiled
-def observe_discards(s, free, best, table, observation):
-    """Writes the discards of the best outlook and the least hope that a discard leaves.
+def outlook(s, best, features, table):
+    """Writes what the seat to move may hope for, and in the discard phase its discards of best outlook.
 
     Args:
-        s: Game record in the discard phase.
-        free: Mask of the cards that may be discarded.
-        best: Least deadwood after a discard; discards that leave over `SLACK` more are not weighed.
-        table: (52,) int16, deadwood after each discard.
-        observation: (D,) int8, zeros where this writes.
+        s: Game record, not OVER.
+        best: In the discard phase the least deadwood after a discard; those that leave over `SLACK` more are not weighed.
+        features: (OUTLOOK_SIZE,) int8 zeros.
+        table: (52,) int16, in the discard phase the deadwood after each discard.
     """
-    unseen = unseen_mask(s, s.seat)
-    weight = hope_weight(np.int64(s.n_sheds[s.seat]))
+    hand, unseen = s.hands[s.seat], unseen_mask(s, s.seat)
     counts = np.empty(128, np.int16)
-    scores = np.full(N_OUTLOOKS, np.inf)
-    cards = np.full(N_OUTLOOKS, -1)
-    most_hope = np.inf
-    rest = free
-    while rest != ZERO:
-        card = lowest(rest)
-        rest &= rest - ONE
-        if table[card] > best + SLACK:
+    hoped = hope(hand, unseen, counts) if s.phase != SHED else np.inf
+    if s.phase == SHED:
+        weight = hope_weight(np.int64(s.n_sheds[s.seat]))
+        scores = np.full(N_OUTLOOKS, np.inf)
+        cards = np.full(N_OUTLOOKS, -1)
+        rest = hand & ~locked_mask(s)
+        while rest != ZERO:
+            card = lowest(rest)
+            rest &= rest - ONE
+            if table[card] > best + SLACK:
+                continue
+            left = hope(hand ^ bit(card), unseen, counts)
+            hoped = min(hoped, left)
+            score = table[card] + weight * left
+            k = N_OUTLOOKS  # the best are kept in order, of equals the lowest id first
+            while k > 0 and score < scores[k - 1]:
+                k -= 1
+                if k + 1 < N_OUTLOOKS:
+                    scores[k + 1], cards[k + 1] = scores[k], cards[k]
+            if k < N_OUTLOOKS:
+                scores[k], cards[k] = score, card
+        for k in range(N_OUTLOOKS):
+            if cards[k] >= 0:
+                features[k * N_CARDS + cards[k]] = 1
+    for k in range(len(_HOPE_STEPS)):
+        if hoped > _HOPE_STEPS[k]:
+            features[N_OUTLOOKS * N_CARDS + k] = 1
+
+
+@compiled
+def outlook_all(views, features):
+    """Writes the (M, OUTLOOK_SIZE) int8 outlook of the seats to move of (M,) `STATE`."""
+    table = np.empty(N_CARDS, np.int16)
+    for k in range(len(views)):
+        s = views[k]
+        features[k] = 0
+        if s.phase == OVER:
             continue
-        hoped = hope(s.hands[s.seat] ^ bit(card), unseen, counts)
-        most_hope = min(most_hope, hoped)
-        score = table[card] + weight * hoped
-        k = N_OUTLOOKS  # the best are kept in order, of equals the lowest id first
-        while k > 0 and score < scores[k - 1]:
-            k -= 1
-            if k + 1 < N_OUTLOOKS:
-                scores[k + 1], cards[k + 1] = scores[k], cards[k]
-        if k < N_OUTLOOKS:
-            scores[k], cards[k] = score, card
-    for k in range(N_OUTLOOKS):
-        if cards[k] >= 0:
-            observation[O_OUTLOOK + k * N_CARDS + cards[k]] = 1
-    _observe_hope(most_hope, observation)
+        best = 0
+        if s.phase == SHED:
+            discard_table(s.hands[s.seat], table)
+            best = least(table, s.hands[s.seat] & ~locked_mask(s))
+        outlook(s, best, features[k], table)

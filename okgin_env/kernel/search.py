@@ -7,16 +7,33 @@ import numpy as np
 from okgin_env.kernel.belief import imagine
 from okgin_env.kernel.jit import compiled
 from okgin_env.kernel.match import next_dealer
+from okgin_env.kernel.melds import deadwood
 from okgin_env.kernel.play import step
-from okgin_env.kernel.policies import choose
-from okgin_env.layout import N_CARDS, OVER
+from okgin_env.kernel.policies import KNOCKER, SIMPLE, choose
+from okgin_env.layout import MAX_PLAYERS, N_CARDS, OVER
+
+EAGER = (SIMPLE, KNOCKER)  # knock as soon as they may
 
 
 @compiled
-def _play_out(w, rules, seat, own, theirs, table):
-    """Plays a game to its end: one policy for the seat that thinks, another for all others."""
+def _cast(world, rules, seat, own, theirs, patient, policies):
+    """Says who plays each seat in the playouts of a world.
+
+    Who knocks as soon as it may is not who holds a hand that it could have knocked with: there `patient` takes its place.
+    """
+    for p in range(rules.players):
+        policies[p] = theirs
+        if p == seat:
+            policies[p] = own
+        elif theirs in EAGER and world.n_sheds[p] > 0 and deadwood(world.hands[p]) <= world.limit:
+            policies[p] = patient
+
+
+@compiled
+def _play_out(w, rules, policies, table):
+    """Plays a game to its end, each seat by its policy."""
     while w.phase != OVER:
-        step(w, rules, choose(w, rules, own if w.seat == seat else theirs, table))
+        step(w, rules, choose(w, rules, policies[w.seat], table))
 
 
 @compiled
@@ -55,6 +72,7 @@ def try_moves(
     alive,
     own,
     theirs,
+    patient,
     equity,
     pulls,
     regret,
@@ -73,7 +91,8 @@ def try_moves(
         moves: (C,) int64 action ids.
         alive: (C,) bool, which of them to try.
         own: Policy id of the seat in playouts.
-        theirs: (W,) int64, policy id of all others in each world.
+        theirs: (W,) int64, policy id of the others in each world.
+        patient: Policy id for an other whose imagined hand `theirs` would have knocked with.
         equity: As in `_worth`.
         pulls: As in `belief.imagine`.
         regret: As in `belief.imagine`.
@@ -83,12 +102,14 @@ def try_moves(
         values: (W, C) float64, written where a move is alive.
     """
     table = np.empty(N_CARDS, np.int16)
+    policies = np.empty(MAX_PLAYERS, np.int64)
     for k in range(len(words)):
         world[0] = view[0]
         imagine(world[0], rules[0], seat, words[k], pulls, regret, swaps)
+        _cast(world[0], rules[0], seat, own, theirs[k], patient, policies)
         for c in range(len(moves)):
             if alive[c]:
                 w[0] = world[0]
                 step(w[0], rules[0], moves[c])
-                _play_out(w[0], rules[0], seat, own, theirs[k], table)
+                _play_out(w[0], rules[0], policies, table)
                 values[k, c] = _worth(w[0], rules[0], seat, equity)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from okgin_env.kernel.policies import POLICIES
 from okgin_env.players.base import Bot, Decisions, Player
+from okgin_env.players.expert import EXPERT, ExpertPlayer
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.players.process import ProcessPlayer
 from okgin_env.players.scripted import DESCRIPTIONS, ScriptedPlayer
@@ -16,6 +17,7 @@ __all__ = [
     "DESCRIPTIONS",
     "Bot",
     "Decisions",
+    "ExpertPlayer",
     "NetworkPlayer",
     "Player",
     "ProcessPlayer",
@@ -39,7 +41,7 @@ def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
     """A player from its spec.
 
     Args:
-        spec: A built-in name, ``search`` with or without options (``search:1024,threads=2``), a model file
+        spec: A scripted player's name, ``expert``, ``search`` with or without options (``search:1024,threads=2``), a model file
             (``.safetensors`` or stable-baselines3's ``.zip``), ``package.module:Class`` for a class of your own, ``cmd:``
             and a command line for a program in any language (docs/protocol.md), or a `Player` object, which is
             returned as it is. A module that is named is imported, and so runs its code;
@@ -61,6 +63,8 @@ def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
         )
     if spec in POLICIES:
         return ScriptedPlayer(spec)
+    if spec == EXPERT:
+        return ExpertPlayer()
     if spec == SEARCH or spec.startswith(f"{SEARCH}:"):
         return SearchPlayer.parse(spec.removeprefix(SEARCH).removeprefix(":"))
     if spec.startswith(PROGRAM):
@@ -70,7 +74,7 @@ def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
     if ":" in spec:
         return _imported(spec)
     raise ValueError(
-        f"player {spec!r}; allowed: {', '.join(names())}, search:WORLDS, a file ending in "
+        f"player {spec!r}; allowed: {', '.join(names())}, {EXPERT}, search:WORLDS, a file ending in "
         f"{' or '.join(MODEL_SUFFIXES)}, package.module:Class, or cmd: and a command"
     )
 

@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.kernel import belief
-from okgin_env.kernel.policies import POLICIES
+from okgin_env.kernel.policies import CAMPER, POLICIES
 from okgin_env.kernel.rng import fill_words
-from okgin_env.kernel.search import try_moves
+from okgin_env.kernel.search import EAGER, try_moves
 from okgin_env.kernel.state import as_records
 from okgin_env.layout import BIG_GIN, DRAW_TOP, KNOCK, N_CARDS, PASS, layout
 from okgin_env.players.base import Decisions
 from okgin_env.players.equity import FILE, NO_EQUITY, equity_table
+from okgin_env.players.expert import EXPERT, ExpertPlayer
 from okgin_env.players.scripted import ScriptedPlayer
+from okgin_env.rules import Rules
 
 BLOCK = 32  # worlds between two looks at the evidence
 MAX_WORLDS = 1 << 20
@@ -38,10 +40,11 @@ class SearchPlayer:
         worlds: Imagined worlds a decision, at most.
         milliseconds: Time for a decision after which no more worlds are begun; None: no limit (answers that hang on
             the clock are not the same every time).
-        base: Scripted player whose move is played when nothing is clearly better.
+        base: Player whose move is played when nothing is clearly better: a scripted one, or `expert`.
         own: Scripted player that stands for oneself in playouts; the patient `hunter` stops only on gin.
         theirs: Scripted players that stand for the others in playouts, world by world in turn, joined by "+": who takes
-            everybody for a `camper` errs against those who knock at once, and the other way round.
+            everybody for a `camper` errs against those who knock at once, and the other way round. Where an imagined hand
+            could have been knocked with, the first of them that does not knock at once plays it (`camper`, if all do).
         gate: Standard errors by which a move must be better.
         equity: Whether to go by the chance to win the match in matches; in single hands points are what counts.
         develop: How developed the others' imagined hands are: a factor of `kernel.belief.PULL`; 0: cards at random.
@@ -63,10 +66,11 @@ class SearchPlayer:
 
     def __post_init__(self) -> None:
         for what, names in (("base", [self.base]), ("own", [self.own]), ("theirs", self._others)):
-            if not set(names) <= set(POLICIES):
+            allowed = (*POLICIES, EXPERT) if what == "base" else POLICIES
+            if not set(names) <= set(allowed):
                 several = ', or several joined by "+"' if what == "theirs" else ""
                 raise ValueError(
-                    f"search: {what}={getattr(self, what)!r}; allowed: {', '.join(POLICIES)}{several}"
+                    f"search: {what}={getattr(self, what)!r}; allowed: {', '.join(allowed)}{several}"
                 )
         if not 1 <= self.worlds <= MAX_WORLDS:
             raise ValueError(f"search: worlds={self.worlds}; allowed: 1 to {MAX_WORLDS}")
@@ -80,13 +84,31 @@ class SearchPlayer:
             raise ValueError(f"search: threads={self.threads}; allowed: 1 or more")
 
     @property
+    def _base(self) -> ScriptedPlayer | ExpertPlayer:
+        return ExpertPlayer() if self.base == EXPERT else ScriptedPlayer(self.base)
+
+    def check_rules(self, rules: Rules) -> None:
+        """Checks that the base player can play by the rules.
+
+        Raises:
+            ValueError: It cannot.
+        """
+        if isinstance(self._base, ExpertPlayer):
+            self._base.check_rules(rules)
+
+    @property
     def _others(self) -> list[str]:
         return self.theirs.split("+")
 
     @property
     def fingerprint_files(self) -> tuple[Path, ...]:
         """What else decides its moves, besides this file and the kernel."""
-        return Path(__file__).with_name("equity.py"), FILE
+        base = self._base
+        return (
+            Path(__file__).with_name("equity.py"),
+            FILE,
+            *(base.fingerprint_files if isinstance(base, ExpertPlayer) else ()),
+        )
 
     @property
     def name(self) -> str:
@@ -121,7 +143,7 @@ class SearchPlayer:
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """Thinks about one decision after the other."""
-        base = ScriptedPlayer(self.base).act(decisions)
+        base = self._base.act(decisions)
         return np.array([self._think(decisions, k, int(move)) for k, move in enumerate(base)])
 
     def _think(self, decisions: Decisions, k: int, base: int) -> int:
@@ -179,7 +201,8 @@ class SearchPlayer:
         swaps = belief.SWAPS if self.develop > 0 else 0
         before = (view, as_records(rules.to_record()), int(decisions.seats[k]))
         own = POLICIES.index(self.own)
-        after = (table, self.develop * belief.PULL, belief.REGRET, swaps)
+        patient = next((p for p in map(POLICIES.index, self._others) if p not in EAGER), CAMPER)
+        after = (patient, table, self.develop * belief.PULL, belief.REGRET, swaps)
 
         def run(share: NDArray[np.int64]) -> None:
             part = np.full((len(share), len(moves)), np.nan)
