@@ -25,11 +25,8 @@ import train
 from agents import checkpoint, exploit, ladder, selfplay
 from agents.config import PRESETS, TrainConfig
 from okgin_env import players
-from okgin_env.asking import ask
-from okgin_env.kernel import batch
-from okgin_env.kernel.state import new_states
+from okgin_env.games import Games
 from okgin_env.players.network import NetworkPlayer
-from okgin_env.rules import Rules
 
 ROOT = Path(__file__).parent.parent
 TINY = [
@@ -176,28 +173,28 @@ def test_best_is_by_the_sum_over_the_ladder_without_its_floor() -> None:
 def test_zip_and_safetensors_play_alike_and_as_torch(run: Path) -> None:
     from sb3_contrib import MaskablePPO
 
-    rules = Rules.preset("classic")
-    states, games = new_states(500), np.arange(500)
-    record = rules.to_record()
-    batch.seed_games(states, games, games.astype(np.uint64))
-    batch.begin_games(states, games, record)
-    decisions = ask(states, games, rules, record, states["seat"].astype(np.int64), batch.HAND)
     zipped = players.make(str(run / "model.zip"))
     exported = players.make(str(run / "policy.safetensors"))
     assert isinstance(zipped, NetworkPlayer)
     assert isinstance(exported, NetworkPlayer)
     model = MaskablePPO.load(run / "model.zip")  # our own file, so its pickled parts are ours
-    predicted, _ = model.predict(
-        decisions.observations, deterministic=True, action_masks=decisions.masks.astype(bool)
-    )
-    assert np.array_equal(zipped.act(decisions), predicted)
-    assert np.array_equal(exported.act(decisions), predicted)
-    with torch.no_grad():
-        x = torch.from_numpy(decisions.observations).float()
-        logits = model.policy.get_distribution(x).distribution.logits.numpy()
-    ours = exported.scores(decisions)
-    shifted = ours - ours.max(1, keepdims=True) - (logits - logits.max(1, keepdims=True))
-    assert np.abs(shifted).max() < 1e-5
+    games, everyone = Games(500, "classic", outlook=True), np.arange(500)
+    games.seed(everyone, everyone.astype(np.uint64))
+    written = games.reset(everyone)
+    for _ in range(20):  # 10,000 positions
+        decisions = games.decisions(everyone)
+        predicted, _ = model.predict(
+            written.observations, deterministic=True, action_masks=written.masks.astype(bool)
+        )
+        assert np.array_equal(zipped.act(decisions), predicted)
+        assert np.array_equal(exported.act(decisions), predicted)
+        with torch.no_grad():
+            x = torch.from_numpy(written.observations).float()
+            logits = model.policy.get_distribution(x).distribution.logits.numpy()
+        ours = exported.scores(decisions)
+        shifted = ours - ours.max(1, keepdims=True) - (logits - logits.max(1, keepdims=True))
+        assert np.abs(shifted).max() < 1e-5
+        written = games.step(players.make("camper").act(decisions), everyone, autoreset=True)
 
 
 def test_strangers_zip_runs_no_code(run: Path, tmp_path: Path) -> None:

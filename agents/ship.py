@@ -1,0 +1,172 @@
+"""Puts a run's best policy into the package as `expert`, with its model card: ``python -m agents.ship RUN --exploited FOLDER``."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import dataclasses
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from agents.config import PRESETS, TrainConfig
+from okgin_env import Rules
+from okgin_env.arena import report, tournament
+from okgin_env.arena.plan import Plan
+from okgin_env.arena.provenance import commit
+from okgin_env.files import write_bytes, write_text
+from okgin_env.players import make
+from okgin_env.players.expert import FOLDER
+from okgin_env.players.network import NetworkPlayer
+
+MAX_BYTES = 2_000_000
+AGAINST = ("simple", "knocker", "careful", "camper", "hunter")
+CARD = """# expert, {rules}
+
+A multi-layer perceptron ({layers}; ReLU, {n:,} weights in float32) from an observation with outlook to action scores; it plays its best legal
+action. It sees what its seat may see and nothing else.
+
+| | |
+|---|---|
+| rules | `{rules}`, two seats, single hands by points; of a match's score it sees nothing |
+| trained by | `{command}` |
+| commit | {trained_at} |
+| seed | {seed} |
+| steps | {steps:,} of {all_steps:,}: the best of {n_looks} looks at the ladder |
+| hours | {hours:.1f} on one core |
+| opponents | {opponents} |
+| licence | MIT |
+{notes}
+## Strength
+`python -m agents.ship` at commit {commit}, seed {eval_seed}; every deck is played from both seats, 95 % intervals clustered by deck.
+
+{table}
+
+## What beats it
+{exploited}
+
+## Weaknesses
+- More than two seats: refused. Other bonuses, and what the score of a match asks for: not seen.
+- It believes what its opponents in training were like: patient or quick, never bluffing. The best responder above is the worst it has met.
+- {weakest}
+"""
+
+
+def command(config: TrainConfig) -> str:
+    """The command line that a configuration comes from."""
+    words = ["python", "train.py", "--preset", config.preset]
+    default = PRESETS[config.preset]
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        if field.name in ("preset", "out", "resume") or value == getattr(default, field.name):
+            continue
+        words.append("--" + field.name.replace("_", "-"))
+        words += [str(v) for v in value] if isinstance(value, tuple) else [str(value)]
+    return shlex.join(words)
+
+
+def exploited_text(folder: Path | None) -> str:
+    """What a best responder's run has found."""
+    if folder is None:
+        return "Not measured for these rules."
+    config = TrainConfig.from_json((folder / "config.json").read_text())
+    pair = json.loads((folder / "evaluation.json").read_text())["pairs"][0]
+    low, high = pair["ci95"]
+    return (
+        f"A fresh best responder (`python -m agents.exploit expert --rules {config.rules}`, {config.steps:,} steps, "
+        f"seed {config.seed}) wins {pair['points_per_hand']:+.2f} ({low:+.2f} to {high:+.2f}) points a hand: a lower bound of what it can lose."
+    )
+
+
+def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_hands: int) -> str:
+    """Evaluates, and writes weights and card into the package.
+
+    Args:
+        run: Folder of the run.
+        weights: The policy to ship.
+        exploited: Folder of a best responder's run against it, if there is one.
+        notes: What else the card must say.
+        n_hands: Hands against each player; a tenth of it matches.
+
+    Returns:
+        The card.
+
+    Raises:
+        ValueError: A file too big for the package.
+    """
+    if weights.stat().st_size > MAX_BYTES:
+        raise ValueError(f"'{weights}' has over {MAX_BYTES:,} bytes; allowed: a smaller network")
+    config = TrainConfig.from_json((run / "config.json").read_text())
+    player = NetworkPlayer.load(weights, "expert")
+    plan = Plan(
+        rules=Rules.preset(config.rules), n_hands=n_hands, n_matches=n_hands // 10, seed=1, first_only=True,
+    )  # fmt: skip
+    content = tournament.run(
+        [player, *map(make, AGAINST)], plan, about={"commit": commit()}
+    ).content
+    with (run / "curve.csv").open(newline="") as file:
+        curve = list(csv.DictReader(file))
+    steps = _best_steps(curve)
+    seconds = max(float(row["seconds"]) for row in curve)
+    sizes = [player.weights[0].shape[1], *(len(bias) for bias in player.biases)]
+    card = CARD.format(
+        rules=config.rules,
+        layers=" → ".join(map(str, sizes)),
+        n=sum(w.size for w in player.weights) + sum(b.size for b in player.biases),
+        command=command(config),
+        trained_at=(run / "commit.txt").read_text().strip(),
+        seed=config.seed,
+        steps=steps,
+        all_steps=config.steps,
+        n_looks=len({row["steps"] for row in curve}),
+        hours=seconds / 3600,
+        opponents=", ".join(config.opponents) + f"; first copies {config.imitate_moves:,} moves of {config.imitate}",
+        notes="".join(f"| note | {note} |\n" for note in notes),
+        commit=commit(),
+        eval_seed=plan.seed,
+        table=report.table(content["pairs"]),
+        exploited=exploited_text(exploited),
+        weakest=_weakest(content["pairs"]),
+    )  # fmt: skip
+    write_bytes(FOLDER / f"{config.rules}.safetensors", weights.read_bytes())
+    write_text(FOLDER / f"{config.rules}.md", card)
+    return card
+
+
+def _best_steps(curve: list[dict[str, str]]) -> int:
+    """The steps of the best look, as `ladder.is_best` counts them."""
+    sums: dict[int, float] = {}
+    for row in curve:
+        if row["against"] != "random":
+            sums[int(row["steps"])] = sums.get(int(row["steps"]), 0.0) + float(row["points"])
+    return max(sums, key=lambda steps: sums[steps])
+
+
+def _weakest(pairs: list[dict[str, Any]]) -> str:
+    worst = min(pairs, key=lambda pair: pair["points_per_hand"])
+    return f"Of the players above {worst['b']} loses least to it: {worst['points_per_hand']:+.2f} points a hand."
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs the command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m agents.ship", description=__doc__)
+    add = parser.add_argument
+    add("run", type=Path, help="folder of the training run")
+    add("--weights", type=Path, metavar="FILE", help="policy (default: the run's best.safetensors)")
+    add("--exploited", type=Path, metavar="FOLDER", help="run of python -m agents.exploit expert")
+    add("--note", action="append", default=[], metavar="TEXT", help="what else the card must say")
+    add("--hands", type=int, default=40_000, help="hands against each player (default: 40000)")
+    args = parser.parse_args(argv)
+    try:
+        weights = args.weights or args.run / "best.safetensors"
+        print(ship(args.run, weights, args.exploited, args.note, args.hands))
+    except (ValueError, KeyError, OSError) as error:
+        print(f"ship.py: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""Policy files from anybody: read as the library reads them, refused in one line where they are not as they should be."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from okgin_env import players
+from okgin_env.layout import N_ACTIONS, layout
+from okgin_env.players.network import NetworkPlayer
+from okgin_env.players.weights import FORMAT
+
+D = layout(2).size
+META = {"format": FORMAT, "activation": "relu"}
+
+
+def tensors(dtype: str = "f4", n_in: int = D, hidden: int = 6) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    shapes = {
+        "mlp_extractor.policy_net.0.weight": (hidden, n_in),
+        "mlp_extractor.policy_net.0.bias": (hidden,),
+        "action_net.weight": (N_ACTIONS, hidden),
+        "action_net.bias": (N_ACTIONS,),
+    }
+    return {name: rng.normal(size=shape).astype(dtype) for name, shape in shapes.items()}
+
+
+def packed(header: Any, data: bytes) -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def content(**changes: Any) -> bytes:
+    """A good file, with entries of its header replaced."""
+    header: dict[str, Any] = {"__metadata__": META}
+    data = b""
+    for name, array in tensors().items():
+        end = len(data) + array.nbytes
+        header[name] = {
+            "dtype": "F32",
+            "shape": list(array.shape),
+            "data_offsets": [len(data), end],
+        }
+        data += array.tobytes()
+    for name, value in changes.items():
+        if name == "metadata":
+            header["__metadata__"] = value
+        else:
+            header["action_net.bias"][name] = value
+    return packed(header, data)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+def test_numbers_are_those_the_library_wrote(dtype: str, tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    path, written = tmp_path / "a.safetensors", tensors(dtype)
+    save_file(written, path, metadata=META)
+    player = NetworkPlayer.load(path)
+    for got, name in zip(player.weights, ("mlp_extractor.policy_net.0", "action_net"), strict=True):
+        assert got.dtype == np.float32
+        assert np.array_equal(got, written[f"{name}.weight"].astype(np.float32))
+    for got, name in zip(player.biases, ("mlp_extractor.policy_net.0", "action_net"), strict=True):
+        assert np.array_equal(got, written[f"{name}.bias"].astype(np.float32))
+
+
+NO_FILE = "is no safetensors file"
+BAD = {
+    "empty": (b"", NO_FILE),
+    "short": (b"1234", NO_FILE),
+    "header of all bytes there are": (struct.pack("<Q", 2**63) + b"{}", NO_FILE),
+    "header cut off": (struct.pack("<Q", 900) + b"{}", NO_FILE),
+    "header of a gigabyte": (struct.pack("<Q", 1 << 30) + b" " * 2000, NO_FILE),
+    "no JSON": (packed(b"\x80\x04K\x01.", b""), NO_FILE),
+    "no object": (packed([1, 2], b""), NO_FILE),
+    "deep": (packed(b"[" * 200_000, b""), NO_FILE),
+    "metadata a list": (content(metadata=[1]), NO_FILE),
+    "entry a number": (packed({"a": 3}, b""), NO_FILE),
+    "beyond the end": (content(data_offsets=[0, 1 << 40]), NO_FILE),
+    "overlong": (content(shape=[1 << 40], data_offsets=[0, 1 << 42]), NO_FILE),
+    "other size": (content(shape=[N_ACTIONS - 1]), NO_FILE),
+    "negative": (content(shape=[-1]), NO_FILE),
+    "negative twice": (content(shape=[-N_ACTIONS, -1]), NO_FILE),
+    "begins before": (content(data_offsets=[-432, 0]), NO_FILE),
+    "flags for numbers": (content(shape=[True]), NO_FILE),
+    "text for numbers": (content(shape="108"), NO_FILE),
+    "other type": (content(dtype="I64"), "I64"),
+    "type a list": (content(dtype=["F32"]), NO_FILE),
+    "other format": (content(metadata={}), "holds no policy of format"),
+    "activation a list": (content(metadata={**META, "activation": ["relu"]}), "holds no policy"),
+    "a layer gone": (packed({"__metadata__": META}, b""), "lacks the layer"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_policy_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(BAD[name][0])
+    with pytest.raises(ValueError, match=BAD[name][1]) as caught:
+        players.make(path)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300 + len(str(path))
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_a_file_that_is_changed_anywhere_plays_or_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    whole = bytearray(content())
+    n_header = 8 + int.from_bytes(whole[:8], "little")
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, n_header + 20))
+        whole[at] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.mktemp("weights") / "a.safetensors"
+    path.write_bytes(whole[: data.draw(st.sampled_from([len(whole), n_header, n_header // 2]))])
+    refused = ""
+    try:
+        assert len(NetworkPlayer.load(path).weights) == 2
+    except ValueError as error:
+        refused = str(error)
+    assert "\n" not in refused
