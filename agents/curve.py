@@ -1,8 +1,11 @@
-"""The learning curve as a picture."""
+"""Learning curves as pictures; of several runs of one kind: ``python -m agents.curve RUN RUN RUN --plot FILE``."""
 
 from __future__ import annotations
 
+import argparse
+import csv
 import io
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -87,3 +90,73 @@ def draw_bands(rows: Sequence[dict[str, Any]], label: str, path: Path) -> None:
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=130)
     write_bytes(path, content.getvalue())
+
+
+def draw_seeds(curves: Sequence[Sequence[dict[str, Any]]], path: Path) -> None:
+    """Draws points a hand over steps, a panel for each opponent and a line for each run.
+
+    Args:
+        curves: Of each run rows with steps, against, points.
+        path: PNG file, written whole or not at all.
+    """
+    names = list(dict.fromkeys(row["against"] for row in curves[0] if row["against"] != "random"))
+    figure = Figure(figsize=(4 * len(names), 3.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, name in zip(figure.subplots(1, len(names), squeeze=False).flat, names, strict=True):
+        for k, (curve, colour) in enumerate(zip(curves, COLOURS * len(curves), strict=False)):
+            rows = [row for row in curve if row["against"] == name]
+            steps = [row["steps"] for row in rows]
+            axes.plot(steps, [r["points"] for r in rows], color=colour, lw=1.2, label=f"run {k}")
+        axes.axhline(0, color="0.4", lw=0.8)
+        axes.set_title(f"against {name}", fontsize=11)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1e6:g} M"))
+        axes.grid(alpha=0.25)
+    figure.axes[0].legend(frameon=False)
+    figure.supxlabel("steps (decisions of the learner)", fontsize=10)
+    figure.supylabel("points a hand", fontsize=10)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=130)
+    write_bytes(path, picture.getvalue())
+
+
+def read_curve(path: Path) -> list[dict[str, Any]]:
+    """The rows of a run's curve.csv."""
+    with path.open(newline="") as file:
+        rows = [
+            {k: v if k == "against" else float(v) for k, v in row.items()}
+            for row in csv.DictReader(file)
+        ]
+    return [{**row, "steps": int(row["steps"])} for row in rows]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs the command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m agents.curve", description=__doc__)
+    parser.add_argument("runs", type=Path, nargs="+", help="run folders, such as of three seeds")
+    parser.add_argument("--plot", type=Path, required=True, metavar="FILE", help="PNG to write")
+    args = parser.parse_args(argv)
+    try:
+        curves = [read_curve(run / "curve.csv") for run in args.runs]
+        draw_seeds(curves, args.plot)
+    except (ValueError, KeyError, OSError) as error:
+        print(f"curve.py: {error}", file=sys.stderr)
+        return 2
+    print("| run | steps | " + " | ".join(_opponents(curves[0])) + " |")
+    print("|---|--:|" + "--:|" * len(_opponents(curves[0])))
+    for run, curve in zip(args.runs, curves, strict=True):
+        steps = curve[-1]["steps"]
+        last = {row["against"]: row for row in curve if row["steps"] == steps}
+        cells = (
+            f"{last[n]['points']:+.1f} ({last[n]['low']:+.1f} to {last[n]['high']:+.1f})"
+            for n in _opponents(curve)
+        )
+        print(f"| {run.name} | {steps:,} | {' | '.join(cells)} |")
+    return 0
+
+
+def _opponents(curve: Sequence[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(row["against"] for row in curve))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

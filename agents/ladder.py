@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from agents import curve
 from agents.config import TrainConfig
 from okgin_env import Rules, players
 from okgin_env.arena.match import play_deals
@@ -63,10 +64,10 @@ def _behaviour(played: Played, name: str) -> dict[str, float]:
     return told
 
 
-def is_best(curve: list[dict[str, Any]]) -> bool:
+def is_best(rows: list[dict[str, Any]]) -> bool:
     """Whether the newest steps of a curve have the most points, summed over the ladder without `FLOOR`."""
     sums: dict[int, float] = {}
-    for row in curve:
+    for row in rows:
         if row["against"] != FLOOR:
             sums[row["steps"]] = sums.get(row["steps"], 0.0) + row["points"]
     newest = max(sums, default=0)
@@ -75,19 +76,13 @@ def is_best(curve: list[dict[str, Any]]) -> bool:
 
 def read_curve(path: Path, steps: int) -> list[dict[str, Any]]:
     """The learning curve up to a step."""
-    with path.open(newline="") as file:
-        rows = [
-            {k: v if k == "against" else float(v) for k, v in row.items()}
-            for row in csv.DictReader(file)
-            if float(row["steps"]) <= steps
-        ]
-    return [{**row, "steps": int(row["steps"])} for row in rows]
+    return [row for row in curve.read_curve(path) if row["steps"] <= steps]
 
 
-def write_curve(path: Path, curve: list[dict[str, Any]]) -> None:
+def write_curve(path: Path, rows: list[dict[str, Any]]) -> None:
     """Writes the learning curve as CSV."""
     text = io.StringIO()
     writer = csv.DictWriter(text, CURVE_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(curve)
+    writer.writerows(rows)
     write_text(path, text.getvalue())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import dataclasses
 import json
 import shlex
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.config import PRESETS, TrainConfig
+from agents.curve import read_curve
 from okgin_env import Rules
 from okgin_env.arena import report, tournament
 from okgin_env.arena.plan import Plan
@@ -106,10 +106,9 @@ def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_h
     content = tournament.run(
         [player, *map(make, AGAINST)], plan, about={"commit": commit()}
     ).content
-    with (run / "curve.csv").open(newline="") as file:
-        curve = list(csv.DictReader(file))
+    curve = read_curve(run / "curve.csv")
     steps = _best_steps(curve)
-    seconds = max(float(row["seconds"]) for row in curve)
+    seconds = max(row["seconds"] for row in curve)
     sizes = [player.weights[0].shape[1], *(len(bias) for bias in player.biases)]
     card = CARD.format(
         rules=config.rules,
@@ -135,12 +134,12 @@ def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_h
     return card
 
 
-def _best_steps(curve: list[dict[str, str]]) -> int:
+def _best_steps(curve: list[dict[str, Any]]) -> int:
     """The steps of the best look, as `ladder.is_best` counts them."""
     sums: dict[int, float] = {}
     for row in curve:
         if row["against"] != "random":
-            sums[int(row["steps"])] = sums.get(int(row["steps"]), 0.0) + float(row["points"])
+            sums[row["steps"]] = sums.get(row["steps"], 0.0) + row["points"]
     return max(sums, key=lambda steps: sums[steps])
 
 
