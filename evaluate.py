@@ -24,7 +24,6 @@ a player is one of:
 {players}
   a model file (.zip of stable-baselines3, .safetensors); only its numbers are read, no code is run
   package.module:Class for a class of your own (its module is imported, and so runs its code)
-  search, or search:WORLDS, which plays moves out in imagined worlds, see docs/players.md
   cmd:COMMAND for a program in any language, see docs/protocol.md
 
 what is stored is not played again: a run that was killed goes on with the same command. A stored file is only

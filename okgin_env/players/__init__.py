@@ -10,7 +10,8 @@ from okgin_env.players.base import Bot, Decisions, Player
 from okgin_env.players.expert import EXPERT, ExpertPlayer
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.players.process import ProcessPlayer
-from okgin_env.players.scripted import DESCRIPTIONS, ScriptedPlayer
+from okgin_env.players.scripted import DESCRIPTIONS as SCRIPTED
+from okgin_env.players.scripted import ScriptedPlayer
 from okgin_env.players.search import SearchPlayer
 
 __all__ = [
@@ -27,6 +28,11 @@ __all__ = [
     "names",
 ]
 
+DESCRIPTIONS = {
+    **SCRIPTED,
+    "expert": "a trained network, for two seats: the strongest that does not look ahead",
+    "search": "plays moves out in imagined worlds: search:1024, search:256,base=expert (docs/players.md)",
+}
 MODEL_SUFFIXES = (".zip", ".safetensors")
 PROGRAM = "cmd:"
 SEARCH = "search"
