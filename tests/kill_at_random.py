@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import shutil
 import signal
@@ -86,7 +87,7 @@ SUBJECTS = {
         _evaluate, left_behind.check_tournament, left_behind.evaluated, 0, "nothing that was stored"
     ),
     "histories": Subject(
-        _record, left_behind.check_histories, lambda folder: 0, 0, "at most the hand being written"
+        _record, left_behind.check_histories, lambda folder: 0, math.inf, "at most the hand being written"
     ),
 }  # fmt: skip
 

@@ -157,9 +157,10 @@ def evaluated(folder: Path) -> Any:
 
 
 def _untimed(content: dict[str, Any]) -> dict[str, Any]:
-    """A summary without what is measured by the clock."""
+    """A summary without what the clock and the checkout say (which may be edited in between)."""
     pairs = [{k: v for k, v in p.items() if k != "ms_per_decision"} for p in content["pairs"]]
-    return {**content, "pairs": pairs}
+    left_out = ("commit", "versions")
+    return {**{k: v for k, v in content.items() if k not in left_out}, "pairs": pairs}
 
 
 # --- hands ----------------------------------------------------------------------------------------------
