@@ -29,7 +29,9 @@ def card_id(text: str) -> int:
         rank, suit = RANKS.find(text[0]), SUITS.find(text[1])
         if rank >= 0 and suit >= 0:
             return suit * N_RANKS + rank
-    raise ValueError(f"bad card {text!r}; allowed: one of {RANKS} then one of {SUITS}, as in 'Td'")
+    raise ValueError(
+        f"bad card {text!r:.80}; allowed: one of {RANKS} then one of {SUITS}, as in 'Td'"
+    )
 
 
 def card_text(card: int) -> str:
@@ -40,7 +42,7 @@ def card_text(card: int) -> str:
     """
     whole = isinstance(card, (int, np.integer)) and not isinstance(card, bool)
     if not whole or not 0 <= card < N_CARDS:
-        raise ValueError(f"bad card id {card!r}; allowed: 0 to {N_CARDS - 1}")
+        raise ValueError(f"bad card id {card!r:.80}; allowed: 0 to {N_CARDS - 1}")
     return RANKS[card % N_RANKS] + SUITS[card // N_RANKS]
 
 
@@ -61,11 +63,11 @@ def ids(cards: CardsLike) -> list[int]:
     if isinstance(cards, np.ndarray):
         cards = cards.tolist()
     if isinstance(cards, (bool, np.bool_, float)):
-        raise ValueError(f"bad cards {cards!r}; allowed: text, a mask, or a sequence of cards")
+        raise ValueError(f"bad cards {cards!r:.80}; allowed: text, a mask, or a sequence of cards")
     if isinstance(cards, (int, np.integer)):
         mask = int(cards)
         if not 0 <= mask < 1 << N_CARDS:
-            raise ValueError(f"bad card mask {mask}; allowed: 0 to 2**{N_CARDS} - 1")
+            raise ValueError(f"bad card mask {mask!s:.80}; allowed: 0 to 2**{N_CARDS} - 1")
         return [card for card in range(N_CARDS) if mask >> card & 1]
     if isinstance(cards, str):
         cards = cards.split()

@@ -6,6 +6,7 @@ the same game everywhere. Scripted players run inside the kernel; other players 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -135,6 +136,7 @@ class Games:
         self._started = False
         self.recorder: Callable[[NDArray[np.void]], None] | None = None
         self._pool: ThreadPoolExecutor | None = None
+        self._pool_owner = 0
 
     def seat_pool(self, pool: Sequence[OpponentLike]) -> None:
         """Seats opponents, who play from their next decision on: in game i those of `pool[i % len(pool)]`.
@@ -342,8 +344,9 @@ class Games:
         if self._threads == 1 or len(games) < 2 * _MIN_PER_THREAD:
             batch.step_games(*before, games, *after)
             return
-        if self._pool is None:
+        if self._pool is None or self._pool_owner != os.getpid():  # threads do not survive a fork
             self._pool = ThreadPoolExecutor(self._threads - 1)
+            self._pool_owner = os.getpid()
         own, *others = np.array_split(games, self._threads)
         started = [self._pool.submit(batch.step_games, *before, part, *after) for part in others]
         batch.step_games(*before, own, *after)
@@ -352,9 +355,9 @@ class Games:
 
     def close(self) -> None:
         """Ends the worker threads; they start again when they are needed."""
-        if self._pool is not None:
+        if self._pool is not None and self._pool_owner == os.getpid():
             self._pool.shutdown()
-            self._pool = None
+        self._pool = None
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the threads, which do not travel."""

@@ -95,7 +95,7 @@ class Rules:
             self._refuse(name, f"{low} to {high}{also}")
 
     def _refuse(self, name: str, allowed: str) -> None:
-        raise ValueError(f"rules: {name}={getattr(self, name)!r}; allowed: {allowed}")
+        raise ValueError(f"rules: {name}={getattr(self, name)!r:.80}; allowed: {allowed}")
 
     @classmethod
     def preset(cls, name: str, players: int | None = None) -> Rules:
@@ -130,7 +130,7 @@ class Rules:
                 next_dealer="alternates",
                 target=None,
             )
-        raise ValueError(f"rules: preset {name!r}; allowed: {', '.join(PRESETS)}")
+        raise ValueError(f"rules: preset {name!r:.80}; allowed: {', '.join(PRESETS)}")
 
     @classmethod
     def from_label(cls, label: str, players: int | None = None) -> Rules:
@@ -151,7 +151,7 @@ class Rules:
         for part in re.split(", ?", match[2]) if match[2] else []:
             name, _, value = part.partition("=")
             if name not in fields or name in changed:
-                raise ValueError(f"rules: {part!r}; allowed: each once: {', '.join(fields)}")
+                raise ValueError(f"rules: {part!r:.80}; allowed: each once: {', '.join(fields)}")
             named = {"True": True, "False": False, "None": None}
             number = re.fullmatch("-?[0-9]{1,9}", value)
             changed[name] = int(value) if number else named.get(value, value)
@@ -202,7 +202,7 @@ def as_rules(rules: Rules | str, players: int | None = None) -> Rules:
     if isinstance(rules, str):
         return Rules.preset(rules, players)
     if not isinstance(rules, Rules):
-        raise ValueError(f"rules={rules!r}; allowed: a preset's name or a Rules object")
+        raise ValueError(f"rules={rules!r:.80}; allowed: a preset's name or a Rules object")
     if players is not None and players != rules.players:
         raise ValueError(f"players={players}; allowed: {rules.players}, as in the given Rules")
     return rules

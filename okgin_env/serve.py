@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
 import numpy as np
@@ -20,11 +20,23 @@ from numpy.typing import NDArray
 from okgin_env import cards
 from okgin_env.asking import ask
 from okgin_env.kernel import batch
+from okgin_env.kernel.play import STOCK_AT_VOID
 from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import DRAW_STOCK, DRAW_TOP, N_ACTIONS, N_CARDS, PASS, PHASES
+from okgin_env.layout import (
+    DRAW_STOCK,
+    DRAW_TOP,
+    MAX_TURNS,
+    N_ACTIONS,
+    N_CARDS,
+    OVER,
+    PASS,
+    PHASES,
+    SHED,
+)
 from okgin_env.players import Decisions, Player
 from okgin_env.players.base import kernel_policy
 from okgin_env.players.protocol import ACTIONS, MAX_NAME
+from okgin_env.positions import MAX_SCORE
 from okgin_env.rules import Rules
 from okgin_env.view import action_text
 
@@ -46,10 +58,15 @@ def serve(player: Player, messages: Iterable[str], out: TextIO) -> None:
     rules = Rules()
     events: list[dict[str, Any]] = []
     for line in messages:
-        message = json.loads(line)
-        kind = message["type"]
+        with _reading(line):
+            message = json.loads(line)
+            kind = message["type"]
+            if kind == "hello":
+                rules = Rules(**message["rules"])
+            elif kind == "request":
+                asked = rebuilt(rules, message, events)
+                number = message["id"]
         if kind == "hello":
-            rules = Rules(**message["rules"])
             with contextlib.redirect_stdout(sys.stderr):
                 _warm_up(player, rules)
             _say(out, {"type": "hello", "name": _printable(player.name)})
@@ -59,11 +76,23 @@ def serve(player: Player, messages: Iterable[str], out: TextIO) -> None:
             events.append(message)
         elif kind == "request":
             with contextlib.redirect_stdout(sys.stderr):
-                action = int(player.act(rebuilt(rules, message, events))[0])
+                action = int(player.act(asked)[0])
             move = action_text(action) if 0 <= action < N_ACTIONS else f"action {action}"
-            _say(out, {"type": "move", "id": message["id"], "move": move})
+            _say(out, {"type": "move", "id": number, "move": move})
         elif kind == "bye":
             return
+
+
+@contextlib.contextmanager
+def _reading(line: str) -> Iterator[None]:
+    """Makes one clear line of whatever a message that is not as it should be provokes."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
+        reason = (str(error).splitlines() or [""])[0][:300]
+        if not isinstance(error, ValueError):
+            reason = f"{type(error).__name__} {reason}"
+        raise ValueError(f"message {line[:80]!r}: {reason}") from error
 
 
 def rebuilt(rules: Rules, request: dict[str, Any], events: list[dict[str, Any]]) -> Decisions:
@@ -113,10 +142,41 @@ def _record(rules: Rules, request: dict[str, Any], log: Logged) -> NDArray[np.vo
     s["n_log"] = len(log)
     s["log"][: len(log)] = [action for _, action in log]
     s["n_passes"] = sum(action == PASS for _, action in log)
+    _check(s, rules, log)
     for mover, action in log:
         s["n_acts"][mover] += 1
         s["n_sheds"][mover] += action not in (PASS, DRAW_STOCK, DRAW_TOP)
     return record
+
+
+def _check(s: Any, rules: Rules, log: Logged) -> None:
+    """Checks what compiled code relies on: it looks at no bounds.
+
+    Raises:
+        ValueError: The record is none of a hand in progress.
+    """
+    n, seat, shed = rules.players, int(s["seat"]), int(s["phase"] == SHED)
+    seats = [seat, int(s["dealer"]), *(mover for mover, _ in log)]
+    if s["phase"] == OVER or not all(0 <= p < n for p in seats):
+        raise ValueError(f"a phase or a seat; allowed: a hand in progress, seats 0 to {n - 1}")
+    for name, low, high in (("limit", 0, 10), ("n_turns", 0, MAX_TURNS), ("scores", 0, MAX_SCORE)):
+        if s[name].min() < low or s[name].max() > high:
+            raise ValueError(f"{name}={s[name].tolist()}; allowed: {low} to {high}")
+    sizes = [int(held).bit_count() for held in s["hands"]]
+    seen = sum(sizes) + int(s["n_pile"])
+    everywhere = [*cards.ids(s["pile"][: s["n_pile"]].tolist())]
+    everywhere += [card for held in s["hands"][:n] for card in cards.ids(int(held))]
+    hidden = n * rules.hand_size + shed + int(s["n_pile"]) + N_CARDS - int(s["next_card"])
+    if len(set(everywhere)) != seen or hidden != N_CARDS or max(sizes) > rules.hand_size + shed:
+        raise ValueError("cards, pile and stock; allowed: the 52 cards once each, hands in size")
+    least = STOCK_AT_VOID + 1 - shed
+    if sizes[seat] != rules.hand_size + shed or N_CARDS - int(s["next_card"]) < least:
+        raise ValueError(f"{sizes[seat]} own cards; allowed: {rules.hand_size + shed}, and a stock")
+    own, taken = int(s["hands"][seat]), int(s["taken"])
+    if (taken >= 0 and not own >> taken & 1) or int(s["known"][seat]) & ~own:
+        raise ValueError("taken or known cards; allowed: cards that are held")
+    if s["n_pile"] == 0 and not shed:
+        raise ValueError("an empty pile; allowed: when a card has just been taken")
 
 
 def _warm_up(player: Player, rules: Rules) -> None:

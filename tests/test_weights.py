@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import struct
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,7 @@ BAD = {
     "header of a gigabyte": (struct.pack("<Q", 1 << 30) + b" " * 2000, NO_FILE),
     "no JSON": (packed(b"\x80\x04K\x01.", b""), NO_FILE),
     "no object": (packed([1, 2], b""), NO_FILE),
+    "a number": (packed(6, b""), NO_FILE),
     "deep": (packed(b"[" * 200_000, b""), NO_FILE),
     "metadata a list": (content(metadata=[1]), NO_FILE),
     "entry a number": (packed({"a": 3}, b""), NO_FILE),
@@ -127,3 +130,38 @@ def test_a_file_that_is_changed_anywhere_plays_or_is_refused(
     except ValueError as error:
         refused = str(error)
     assert "\n" not in refused
+
+
+def _zipped(path: Path, policy: bytes, deflate: bool = False) -> Path:
+    with zipfile.ZipFile(
+        path, "w", zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
+    ) as file:
+        file.writestr("data", json.dumps({"policy_kwargs": {}}))
+        file.writestr("policy.pth", policy)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["one number for many", "packed twice", "older format"])
+def test_a_small_zip_takes_no_endless_memory(kind: str, tmp_path: Path) -> None:
+    """Two kilobytes could ask for twelve gigabytes."""
+    torch = pytest.importorskip("torch")
+    state = {name: torch.from_numpy(array) for name, array in tensors().items()}
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    assert NetworkPlayer.load(_zipped(tmp_path / "good.zip", buffer.getvalue())).weights
+    buffer, said = io.BytesIO(), "unpacks to over 512 MB"
+    if kind == "one number for many":
+        state["mlp_extractor.policy_net.0.weight"] = torch.ones(1).expand(3_000_000, D)
+        torch.save(state, buffer)
+    elif kind == "packed twice":
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as inner:
+            for k in range(9):
+                inner.writestr(f"archive/data/{k}", bytes(1 << 26))
+    else:
+        torch.save(state, buffer, _use_new_zipfile_serialization=False)
+        said = "File is not a zip file"
+    path = _zipped(tmp_path / "a.zip", buffer.getvalue(), deflate=True)
+    assert path.stat().st_size < 1 << 20
+    with pytest.raises(ValueError, match=said) as caught:
+        NetworkPlayer.load(path)
+    assert "\n" not in str(caught.value)

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -58,6 +59,8 @@ def _parse_safetensors(content: bytes) -> tuple[dict[str, Any], dict[str, NDArra
     if not 8 < start <= min(len(content), _MAX_HEADER_BYTES):
         raise ValueError("its header is cut off")
     header: Any = json.loads(content[8:start])
+    if not isinstance(header, dict):
+        raise ValueError("its header is no object")
     metadata = header.pop("__metadata__", {})
     data, tensors = content[start:], {}
     for name, entry in header.items():
@@ -80,11 +83,15 @@ def _read_zip(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
         raise ImportError("reading a .zip model needs: pip install okgin-env[train]") from error
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(member.file_size for member in archive.infolist()) > MAX_FILE_BYTES:
-                raise ValueError(f"unpacks to over {MAX_FILE_BYTES >> 20} MB")
+            _check_unpacked(member.file_size for member in archive.infolist())
             data = json.loads(archive.read("data"))
             weights = io.BytesIO(archive.read("policy.pth"))
+        with zipfile.ZipFile(weights) as inner:  # torch's older format would allocate what it names
+            _check_unpacked(member.file_size for member in inner.infolist())
+        weights.seek(0)
         state = torch.load(weights, map_location="cpu", weights_only=True)
+        # One stored number can stand for any number of elements, until it is copied.
+        _check_unpacked(4 * tensor.numel() for tensor in state.values())
         tensors = {name: tensor.float().numpy() for name, tensor in state.items()}
     except Exception as error:  # whatever a broken or hostile archive provokes is one clear line
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -95,6 +102,12 @@ def _read_zip(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
     if activation not in ACTIVATION_NAMES:
         raise ValueError(f"model file '{path}': activation {named}; allowed: ReLU or Tanh")
     return tensors, activation
+
+
+def _check_unpacked(sizes: Iterable[int]) -> None:
+    """Checks how many bytes something takes before they are asked for."""
+    if sum(sizes) > MAX_FILE_BYTES:
+        raise ValueError(f"unpacks to over {MAX_FILE_BYTES >> 20} MB")
 
 
 def _layers(path: Path, tensors: dict[str, NDArray[Any]]) -> tuple[Arrays, Arrays]:
