@@ -17,7 +17,7 @@ from okgin_env.arena.plan import Plan
 from okgin_env.arena.statistics import clustered_mean
 from okgin_env.arena.store import Store
 from okgin_env.arena.tournament import run
-from okgin_env.files import write_text
+from okgin_env.files import write_bytes, write_text
 from okgin_env.players import make
 
 ARMS = {
@@ -77,6 +77,31 @@ def line(spec: str, by_seed: dict[int, tuple[Results, Results]]) -> str:
     return f"| `{spec}` | {told} | {' | '.join(cells)} | **{both}** | {1000 * spent[0] / max(spent[1], 1):.1f} |"
 
 
+def draw(found: dict[str, dict[int, tuple[Results, Results]]], rules: str, path: Path) -> None:
+    """Draws matches won over worlds, with intervals."""
+    import io
+
+    import matplotlib.pyplot as plt
+
+    worlds, shares = [], []
+    for spec, by_seed in found.items():
+        won = [np.where(m.winner < 0, 0.5, m.winner == 0) for _, m in by_seed.values()]
+        worlds.append(int(spec.removeprefix("search:")))
+        shares.append(clustered_mean(np.concatenate(won).astype(np.float64)))
+    mean, low, high = 100 * np.array(shares).T
+    figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
+    axis.errorbar(worlds, mean, [mean - low, high - mean], fmt="o-", ms=4, color="#0072B2", lw=1.2)
+    axis.axhline(50, color="0.6", lw=0.8)
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(worlds, [str(n) for n in worlds])
+    axis.set_xlabel("worlds a decision")
+    axis.set_ylabel(f"matches won against camper, %\n({rules}, 95 %)")
+    axis.spines[["top", "right"]].set_visible(False)
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=130)
+    write_bytes(path, file.getvalue())
+
+
 def main() -> None:
     """Runs the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -92,6 +117,7 @@ def main() -> None:
         "--store", type=Path, metavar="FILE", required=True, help="results, kept as they come"
     )
     parser.add_argument("--table", type=Path, metavar="FILE", help="also write the table here")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="with --worlds: draw it (PNG)")
     args = parser.parse_args()
     specs = [f"search:{n}" for n in WORLDS if n <= args.most] if args.worlds else list(ARMS)
     found = play(specs, args)
@@ -99,6 +125,8 @@ def main() -> None:
     head = [f"| arm | | {seeds} | **both** | ms |", "|---|---|" + "--:|" * (args.seeds + 2)]
     table = "\n".join([*head, *(line(spec, rows) for spec, rows in found.items())])
     print(f"\nmatches won against `camper` under {args.rules}, in per cent (95 %)\n\n{table}")
+    if args.plot and args.worlds:
+        draw(found, args.rules, args.plot)
     if args.table:
         write_text(args.table, table + "\n")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -22,7 +23,7 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 import train
-from agents import checkpoint, exploit, ladder, selfplay
+from agents import checkpoint, curve, exploit, ladder, selfplay, ship
 from agents.config import PRESETS, TrainConfig
 from okgin_env import players
 from okgin_env.games import Games
@@ -195,6 +196,43 @@ def test_zip_and_safetensors_play_alike_and_as_torch(run: Path) -> None:
         shifted = ours - ours.max(1, keepdims=True) - (logits - logits.max(1, keepdims=True))
         assert np.abs(shifted).max() < 1e-5
         written = games.step(players.make("camper").act(decisions), everyone, autoreset=True)
+
+
+def test_shipping_writes_weights_and_card(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a card says of the training is the run's own, and its command would make the same configuration."""
+    monkeypatch.setattr(ship, "FOLDER", tmp_path)
+    card = ship.ship(run, run / "best.safetensors", None, ["made in a test"], 40)
+    assert (tmp_path / "classic.safetensors").read_bytes() == (
+        run / "best.safetensors"
+    ).read_bytes()
+    assert (tmp_path / "classic.md").read_text() == card
+    config = TrainConfig.from_json((run / "config.json").read_text())
+    words = shlex.split(ship.command(config))
+    default = PRESETS[config.preset]
+    assert words[:4] == ["python", "train.py", "--preset", "smoke"]
+    assert words[words.index("--steps") + 1] == str(config.steps) != str(default.steps)
+    assert "--learning-rate" not in words  # as the preset has it
+    assert "| note | made in a test |" in card
+    assert card.count("| expert |") == len(ship.AGAINST)
+    big = tmp_path / "big.safetensors"
+    big.write_bytes(b" " * (ship.MAX_BYTES + 1))
+    with pytest.raises(ValueError, match="allowed: a smaller network"):
+        ship.ship(run, big, None, [], 40)
+
+
+def test_curves_of_several_runs(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "curves.png"
+    assert curve.main([str(run), str(run), "--plot", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    rows = capsys.readouterr().out.splitlines()
+    assert len(rows) == 4
+    assert rows[2] == rows[3]
+    assert curve.main([str(tmp_path), "--plot", str(picture)]) == 2
+    assert "curve.csv" in capsys.readouterr().err
 
 
 def test_strangers_zip_runs_no_code(run: Path, tmp_path: Path) -> None:
