@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from safetensors import safe_open
+
 from agents.config import PRESETS, TrainConfig
 from agents.curve import read_curve
 from okgin_env import Rules
@@ -34,7 +36,7 @@ action. It sees what its seat may see and nothing else.
 | trained by | `{command}` |
 | commit | {trained_at} |
 | seed | {seed} |
-| steps | {steps:,} of {all_steps:,}: the best of {n_looks} looks at the ladder |
+| steps | {steps:,} of {all_steps:,} |
 | hours | {hours:.1f} on one core |
 | opponents | {opponents} |
 | licence | MIT |
@@ -107,7 +109,8 @@ def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_h
         [player, *map(make, AGAINST)], plan, about={"commit": commit()}
     ).content
     curve = read_curve(run / "curve.csv")
-    steps = _best_steps(curve)
+    with safe_open(weights, framework="numpy") as file:
+        steps = int(file.metadata()["steps"])
     seconds = max(row["seconds"] for row in curve)
     sizes = [player.weights[0].shape[1], *(len(bias) for bias in player.biases)]
     card = CARD.format(
@@ -119,7 +122,6 @@ def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_h
         seed=config.seed,
         steps=steps,
         all_steps=config.steps,
-        n_looks=len({row["steps"] for row in curve}),
         hours=seconds / 3600,
         opponents=", ".join(config.opponents) + f"; first copies {config.imitate_moves:,} moves of {config.imitate}",
         notes="".join(f"| note | {note} |\n" for note in notes),
@@ -132,15 +134,6 @@ def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_h
     write_bytes(FOLDER / f"{config.rules}.safetensors", weights.read_bytes())
     write_text(FOLDER / f"{config.rules}.md", card)
     return card
-
-
-def _best_steps(curve: list[dict[str, Any]]) -> int:
-    """The steps of the best look, as `ladder.is_best` counts them."""
-    sums: dict[int, float] = {}
-    for row in curve:
-        if row["against"] != "random":
-            sums[row["steps"]] = sums.get(row["steps"], 0.0) + row["points"]
-    return max(sums, key=lambda steps: sums[steps])
 
 
 def _weakest(pairs: list[dict[str, Any]]) -> str:
