@@ -33,7 +33,9 @@ def main(argv: list[str] | None = None) -> int:
 
         train(config)
     except (ValueError, FileNotFoundError, ImportError, OSError) as error:
-        print(f"train.py: {error}", file=sys.stderr)
+        missing = isinstance(error, ModuleNotFoundError)
+        needs = "; training needs: pip install 'okgin-env[train]'" if missing else ""
+        print(f"train.py: {error}{needs}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("train.py: stopped; go on with --resume and the run folder above", file=sys.stderr)

@@ -58,6 +58,7 @@ def serve(player: Player, messages: Iterable[str], out: TextIO) -> None:
     rules = Rules()
     events: list[dict[str, Any]] = []
     for line in messages:
+        asked, number = None, 0
         with _reading(line):
             message = json.loads(line)
             kind = message["type"]
@@ -74,7 +75,7 @@ def serve(player: Player, messages: Iterable[str], out: TextIO) -> None:
             events = []
         elif kind == "event":
             events.append(message)
-        elif kind == "request":
+        elif asked is not None:
             with contextlib.redirect_stdout(sys.stderr):
                 action = int(player.act(asked)[0])
             move = action_text(action) if 0 <= action < N_ACTIONS else f"action {action}"

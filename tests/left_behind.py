@@ -112,13 +112,11 @@ def check_training(folder: Path) -> float:
 
 
 def _logged(run: Path) -> int:
-    """The last step that any log of a run speaks of."""
-    steps = [0]
-    for path in run.glob("progress_*.csv"):
-        for row in csv.DictReader(io.StringIO(path.read_text())):
-            number = row.get("time/total_timesteps") or "0"
-            steps.append(int(number) if number.isdigit() else 0)
-    return max(steps)
+    """The last step that the learning curve speaks of: it is written just before a checkpoint."""
+    if not (run / "curve.csv").exists():
+        return 0
+    with (run / "curve.csv").open() as file:
+        return max((int(row["steps"]) for row in csv.DictReader(file)), default=0)
 
 
 def trained(folder: Path) -> Any:

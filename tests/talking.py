@@ -87,6 +87,7 @@ def talker(monkeypatch: pytest.MonkeyPatch, choose: Answers) -> tuple[ProcessPla
     monkeypatch.setattr(process.secrets, "randbits", lambda n: next(numbers))
     name = str(len(_TALKING))
     _TALKING[name] = conversation
+    pytest.importorskip("psutil")
     return ProcessPlayer(["sh", name]), conversation
 
 

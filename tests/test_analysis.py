@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import twin
+
+pytest.importorskip("hypothesis")
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lockstep_twin import random_deck, random_rules

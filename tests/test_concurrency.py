@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import signal
 
-import concurrency
 import numpy as np
 import pytest
+
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("psutil")
+
+import concurrency
 
 from okgin_env.games import Games
 

@@ -38,7 +38,6 @@ from okgin_env.layout import (
     layout,
 )
 from okgin_env.players import Bot, Decisions
-from okgin_env.sb3 import OklahomaGinVecEnv
 from okgin_env.view import SeatView
 
 ONE = np.zeros(1, np.int64)
@@ -291,6 +290,9 @@ def _played_states(
 @pytest.mark.parametrize("rules", TABLES[:4], ids=lambda rules: rules.label)
 def test_env_and_sb3_show_nothing_of_swapped_hidden_cards(rules: Rules, episode: str) -> None:
     """A saved game and the same with its hidden cards swapped look alike after a reset."""
+    pytest.importorskip("stable_baselines3")
+    from okgin_env.sb3 import OklahomaGinVecEnv
+
     rng = Random(15)
     states = _played_states(rules, episode, 100, 2 if PLAIN else 6)
     env = OklahomaGinEnv(rules, "simple", episode, render_mode="ansi")

@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+pytest.importorskip("hypothesis")
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,6 +64,7 @@ def content(**changes: Any) -> bytes:
 
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
 def test_numbers_are_those_the_library_wrote(dtype: str, tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
     from safetensors.numpy import save_file
 
     path, written = tmp_path / "a.safetensors", tensors(dtype)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from okgin_env.files import write_text
+from okgin_env.files import naming, write_text
 from okgin_env.histories.hand import HandHistory
 from okgin_env.histories.parsing import parse
 from okgin_env.histories.text import END, MAX_LINE, MAX_LINES, SUFFIX, TITLE
@@ -32,8 +32,9 @@ def append(path: str | Path, histories: HandHistory | Iterable[HandHistory]) -> 
     path = _checked(path)
     if isinstance(histories, HandHistory):
         histories = [histories]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "ab+", buffering=0) as file:
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with naming(path), open(path, "ab+", buffering=0) as file:
         for hand in histories:
             gap = b""
             if file.seek(0, os.SEEK_END):

@@ -1,0 +1,43 @@
+"""`benchmarks/soak.py` calls growth what grows, and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("psutil")
+pytest.importorskip("scipy")
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+import soak
+
+
+def samples(leak: float = 0.0, slower: float = 0.0, opened: float = 0.0) -> list[soak.Sample]:
+    """Five minutes with a look every three seconds; changes are shares of the mean over the whole time."""
+    rng, made, done = np.random.default_rng(1), [], 0.0
+    for k in range(100):
+        at = k / 100
+        memory = 400 * (1 + leak * at) + rng.normal(0, 1)
+        done += 1000 * (1 - slower * at) + rng.normal(0, 20)
+        made.append(soak.Sample(3.0 * k, memory, int(50 * (1 + opened * at)), 4, 1, int(done)))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [({}, []), ({"leak": 0.1}, ["memory"]), ({"opened": 0.5}, ["descriptors"]), ({"slower": 0.2}, ["speed"])],
+)  # fmt: skip
+def test_what_grows_is_named(changes: dict[str, float], wrong: list[str]) -> None:
+    numbers, found = soak.judged(samples(**changes))
+    assert found == wrong
+    assert set(numbers) == {"memory", "descriptors", "threads", "speed"}
+
+
+def test_growth_is_that_of_the_time_looked_at() -> None:
+    numbers, _ = soak.judged(samples(leak=0.1))
+    memory = numbers["memory"]
+    assert memory["low"] < 0.8 * 40 < memory["high"] + 1
