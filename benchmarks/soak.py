@@ -111,6 +111,8 @@ def sample(root: psutil.Process, began: float, what: str, folder: Path) -> Sampl
 def slope(seconds: np.ndarray, values: np.ndarray) -> tuple[float, float, float]:
     """Growth over the whole time, with its 95 % interval: a line through the means of blocks."""
     parts = np.array_split(np.arange(len(seconds)), N_BLOCKS)
+    if np.ptp(values) == 0:
+        return 0.0, 0.0, 0.0
     x = np.array([seconds[part].mean() for part in parts])
     y = np.array([values[part].mean() for part in parts])
     line = stats.linregress(x, y)
