@@ -12,7 +12,7 @@ from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from okgin_env.files import write_bytes
 
@@ -48,6 +48,7 @@ def draw_curve(curve: Sequence[dict[str, Any]], path: Path) -> None:
         if min(row["low"] for row in rows) < 15:
             axes.axhline(0, color="0.4", lw=0.8)
         axes.set_title(f"against {name}", fontsize=11)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1e6:g} M"))
         axes.grid(alpha=0.25)
     figure.supxlabel("steps (decisions of the learner)", fontsize=10)
@@ -109,6 +110,7 @@ def draw_seeds(curves: Sequence[Sequence[dict[str, Any]]], path: Path) -> None:
             axes.plot(steps, [r["points"] for r in rows], color=colour, lw=1.2, label=f"run {k}")
         axes.axhline(0, color="0.4", lw=0.8)
         axes.set_title(f"against {name}", fontsize=11)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1e6:g} M"))
         axes.grid(alpha=0.25)
     figure.axes[0].legend(frameon=False)

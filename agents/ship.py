@@ -77,7 +77,7 @@ def exploited_text(folder: Path | None) -> str:
     pair = json.loads((folder / "evaluation.json").read_text())["pairs"][0]
     low, high = pair["ci95"]
     return (
-        f"A fresh best responder (`python -m agents.exploit expert --rules {config.rules}`, {config.steps:,} steps, "
+        f"A fresh best responder (`python -m agents.exploit expert --imitate {config.imitate} --rules {config.rules}`, {config.steps:,} steps, "
         f"seed {config.seed}) wins {pair['points_per_hand']:+.2f} ({low:+.2f} to {high:+.2f}) points a hand: a lower bound of what it can lose."
     )
 
