@@ -21,7 +21,7 @@ Preset = Literal["smoke", "quick", "full", "gpu"]
 class TrainConfig:
     """Trains a player with MaskablePPO against scripted opponents.
 
-    smoke: seconds, to see that everything works. quick: minutes, beats all scripted players. full: the same for
+    smoke: seconds, to see that everything works. quick: minutes, beats `simple`, `knocker` and `camper`. full: the same for
     20 million steps, which is what made `expert`. gpu: a larger network, past selves among its opponents and
     thousands of games at once, for a graphics card with 16 cores.
     """
@@ -48,8 +48,8 @@ class TrainConfig:
     imitate_moves: int = 1_000_000
     """How many of its moves."""
     outlook: bool = True
-    """Whether it sees the outlook of its own hand, too, as `OklahomaGinEnv(outlook=True)`; without it learning takes ten times
-    the steps."""
+    """Whether it sees the outlook of its own hand, too, as `OklahomaGinEnv(outlook=True)`; without it learning takes
+    several times the steps."""
     steps: int = 6_000_000
     """Decisions of the learner in all."""
     games: int = 512

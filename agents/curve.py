@@ -53,9 +53,7 @@ def draw_curve(curve: Sequence[dict[str, Any]], path: Path) -> None:
         axes.grid(alpha=0.25)
     figure.supxlabel("steps (decisions of the learner)", fontsize=10)
     figure.supylabel("points a hand, 95 % band", fontsize=10)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=150)
-    write_bytes(path, picture.getvalue())
+    _save(figure, path, 150)
 
 
 def draw_bands(rows: Sequence[dict[str, Any]], label: str, path: Path) -> None:
@@ -88,9 +86,7 @@ def draw_bands(rows: Sequence[dict[str, Any]], label: str, path: Path) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1e6:g} M"))
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=130)
-    write_bytes(path, content.getvalue())
+    _save(figure, path, 130)
 
 
 def draw_seeds(curves: Sequence[Sequence[dict[str, Any]]], path: Path) -> None:
@@ -116,8 +112,12 @@ def draw_seeds(curves: Sequence[Sequence[dict[str, Any]]], path: Path) -> None:
     figure.axes[0].legend(frameon=False)
     figure.supxlabel("steps (decisions of the learner)", fontsize=10)
     figure.supylabel("points a hand", fontsize=10)
+    _save(figure, path, 130)
+
+
+def _save(figure: Figure, path: Path, dpi: int) -> None:
     picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=130)
+    figure.savefig(picture, format="png", dpi=dpi)
     write_bytes(path, picture.getvalue())
 
 
