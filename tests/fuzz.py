@@ -40,6 +40,7 @@ N_GAMES = 32  # of a table
 DECISIONS = 50_000  # of a table, at most
 ROUNDS = 4  # between two of them all games are saved and loaded
 N_DECKS = 8
+GUARDED = 64  # bytes behind an observation and a mask that nothing may write
 KINDS = (ANY, ANY, ANY, TOSSER, *range(len(POLICIES)))
 
 
@@ -78,7 +79,7 @@ def fuzz_table(
     stray = draws.choice((0, 0, 100, 500), N_GAMES)
     decks = np.array([random_deck(rng) for _ in range(N_DECKS)], np.int8)
     words = draws.integers(1 << 63, size=1).astype(np.uint64)
-    observation, mask = np.zeros(size + 64, np.int8), np.zeros(N_ACTIONS + 64, np.int8)
+    observation, mask = (np.zeros(n + GUARDED, np.int8) for n in (size, N_ACTIONS))
     endings = np.zeros(len(ENDINGS), np.int64)
     n = max(1, decisions // (N_GAMES * ROUNDS))
     for _ in range(ROUNDS):

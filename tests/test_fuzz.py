@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import fuzz
@@ -67,10 +68,13 @@ def test_damage_is_noticed(
 
 
 def test_too_short_an_observation_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Short:
-        size = 300
+    """Short by less than the guarded bytes behind it: what is compiled would write beyond them, too."""
+    real = fuzz.layout
 
-    monkeypatch.setattr(fuzz, "layout", lambda *_: Short)
+    def short(*kind: Any) -> Any:
+        return SimpleNamespace(size=real(*kind).size - fuzz.GUARDED // 2)
+
+    monkeypatch.setattr(fuzz, "layout", short)
     with pytest.raises((fuzz.Broken, IndexError, ValueError)):
         fuzz.fuzz_table(3, 0, 512, Counter(), Rules())
 
