@@ -44,7 +44,12 @@ def export(policy: BasePolicy, path: Path, metadata: Mapping[str, str]) -> None:
         path: File to write, ending in ``.safetensors``.
         metadata: What else the file says of itself (rules, seed, steps, commit …).
     """
-    content = save(
-        policy_tensors(policy), metadata={"format": FORMAT, "activation": "relu", **metadata}
-    )
-    write_bytes(path, content)
+    write_policy(policy_tensors(policy), path, metadata)
+
+
+def write_policy(
+    tensors: Mapping[str, np.ndarray], path: Path, metadata: Mapping[str, str]
+) -> None:
+    """Writes the tensors of a policy with ReLU layers, by the names that `policy_tensors` gives them."""
+    about = {"format": FORMAT, "activation": "relu", **metadata}
+    write_bytes(path, save(dict(tensors), metadata=about))

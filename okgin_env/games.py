@@ -93,6 +93,7 @@ class Games:
         rules: The rules of all tables.
         states: (N,) `STATE`, the games.
         finals: (N,) `STATE`, of each game the last hand that ended, as it ended.
+        policies: (N, 4) int8, which compiled player sits in each seat; EXTERNAL: one that is asked from outside.
         recorder: If set, called with every hand that ends, as a (1,) `STATE` array that it must copy to keep.
     """
 
@@ -146,13 +147,13 @@ class Games:
         """
         tables = [seat_opponents(entry, self.rules.players) for entry in pool]
         self._table = np.arange(self.n_games) % len(tables)  # whom each game is played against
-        self._policies = np.full((self.n_games, MAX_PLAYERS), EXTERNAL, np.int8)
+        self.policies = np.full((self.n_games, MAX_PLAYERS), EXTERNAL, np.int8)
         self._outside: list[tuple[int, int, Player]] = []  # table, seat, player
         for t, opponents in enumerate(tables):
             for k, player in enumerate(opponents, start=1):
                 at = (self.seat + k) % self.rules.players
                 policy = kernel_policy(player)
-                self._policies[self._table == t, at] = policy
+                self.policies[self._table == t, at] = policy
                 if policy == EXTERNAL:
                     self._outside.append((t, at, player))
 
@@ -331,7 +332,7 @@ class Games:
         before = (self.states, self.finals)
         after = (
             self._rules,
-            self._policies,
+            self.policies,
             self._seats,
             actions,
             self.episode,

@@ -48,8 +48,12 @@ class NetworkPlayer:
         A network that was trained on single hands does not see a match's scores; one that was trained on matches sees zeros
         in single hands.
         """
-        scores = np.empty((len(decisions), N_ACTIONS), np.float32)
-        network.score_all(self.inputs(decisions), *self._compiled, scores)
+        return self.forward(self.inputs(decisions))
+
+    def forward(self, inputs: NDArray[np.int8]) -> NDArray[np.float32]:
+        """(M, 108) action scores of (M, n_in) observations of 0 and 1."""
+        scores = np.empty((len(inputs), N_ACTIONS), np.float32)
+        network.score_all(inputs, *self._compiled, scores)
         return scores
 
     def inputs(self, decisions: Decisions) -> NDArray[np.int8]:
