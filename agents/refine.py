@@ -38,6 +38,7 @@ from okgin_env.players.scripted import ScriptedPlayer
 OPPONENTS = ("camper", "camper", "camper", "simple", "simple", "knocker")
 PER_FILE = 500_000
 BATCH = 4096
+HANDS = 20_000  # of the table at the end, against each player
 ENTROPY = 0.003
 UNTRIED = 0.03  # what a move costs that was not thought worth playing out, in hundreds of points
 SCALE = 0.15  # hundreds of points by which the moves of a decision differ, about
@@ -239,7 +240,7 @@ def refine(asked: Refinement, out: Path, workers: int, console: Console) -> dict
         about = dict(file.metadata() or {})
     write_policy(tensors, path, {**about, "refined": _command(asked), "refined_at": commit()})
     plan = Plan(
-        rules=Rules.preset(asked.rules), n_hands=20_000, n_matches=2000, seed=asked.seed, first_only=True,
+        rules=Rules.preset(asked.rules), n_hands=HANDS, n_matches=HANDS // 10, seed=asked.seed, first_only=True,
     )  # fmt: skip
     rungs = [players.make(name) for name in ("simple", "knocker", "camper")]
     content = tournament.run([NetworkPlayer.load(path, "agent"), *rungs], plan, about={"commit": commit()}).content  # fmt: skip

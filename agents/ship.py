@@ -39,7 +39,7 @@ action. It sees what its seat may see and nothing else.
 | steps | {steps:,} of {all_steps:,} |
 | hours | {hours:.1f} on one core |
 | opponents | {opponents} |
-| licence | MIT |
+{refined}| licence | MIT |
 {notes}
 ## Strength
 `python -m agents.ship` at commit {commit}, seed {eval_seed}; every deck is played from both seats, 95 % intervals clustered by deck.
@@ -110,7 +110,8 @@ def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_h
     ).content
     curve = read_curve(run / "curve.csv")
     with safe_open(weights, framework="numpy") as file:
-        steps = int(file.metadata()["steps"])
+        about = file.metadata()
+    steps, refined = int(about["steps"]), about.get("refined")
     seconds = max(row["seconds"] for row in curve)
     sizes = [player.weights[0].shape[1], *(len(bias) for bias in player.biases)]
     card = CARD.format(
@@ -124,6 +125,7 @@ def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_h
         all_steps=config.steps,
         hours=seconds / 3600,
         opponents=", ".join(config.opponents) + f"; first copies {config.imitate_moves:,} moves of {config.imitate}",
+        refined=f"| then refined by | `{refined}` |\n| at commit | {about['refined_at']} |\n" if refined else "",
         notes="".join(f"| note | {note} |\n" for note in notes),
         commit=commit(),
         eval_seed=plan.seed,
