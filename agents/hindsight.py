@@ -1,7 +1,7 @@
 """What every likely move would have come to with the cards as they lie: labels to learn from, never for a player to see.
 
-A policy plays; at each of its decisions the moves that it considers are played out to the end of the hand from the true cards, its own
-seat by `hunter`, the others by whoever sits there. Over many hands the true cards are a fair sample of what a seat can
+A policy plays; at each of its decisions the moves that it considers are played out to the end of the hand from the true cards, the others'
+seats by whoever sits there, its own by `hunter`, who is quick, but where a knock is possible by the policy itself. Over many hands the true cards are a fair sample of what a seat can
 believe of them, so a network that prefers what came out best learns what is best on average. One decision tells of
 six moves under the same luck, and what it tells does not depend on the network: it can be used many times.
 """
@@ -20,10 +20,12 @@ from okgin_env import Rules
 from okgin_env.files import write_bytes
 from okgin_env.kernel.jit import compiled
 from okgin_env.kernel.match import hand_reward
-from okgin_env.kernel.play import step
+from okgin_env.kernel.network import best_actions
+from okgin_env.kernel.observe import observe
+from okgin_env.kernel.play import legal, step
 from okgin_env.kernel.policies import EXTERNAL, HUNTER, choose
 from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import N_ACTIONS, N_CARDS, OVER, REWARD_POINTS
+from okgin_env.layout import KNOCK, N_ACTIONS, N_CARDS, OVER, REWARD_POINTS, SHED
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.sb3 import OklahomaGinVecEnv
 
@@ -66,18 +68,21 @@ class Positions:
 
 
 @compiled
-def value_moves(states, rules, policies, moves, work, values):
+def value_moves(states, rules, policies, moves, work, network, observation, values):
     """Plays moves out to the end of the hand; all moves of a decision meet the same cards and the same random words.
 
     Args:
         states: (M,) `STATE`, games at a decision; they are left as they are.
         rules: (1,) `RULES_DTYPE`.
-        policies: (M, 4) int8, who plays on in each seat.
+        policies: (M, 4) int8, who plays on in each seat; EXTERNAL: `hunter`, and where it may knock the network.
         moves: (M, K) int64, legal moves; -1: none.
         work: (1,) `STATE`, work space.
+        network: Weights, sizes and activation, as `kernel.network` takes them.
+        observation: (1, D) int8, work space.
         values: (M, K) float32, written where there is a move: the reward for points, in hundreds.
     """
     table = np.empty(N_CARDS, np.int16)
+    mask = np.empty((1, N_ACTIONS), np.int8)
     w, r = work[0], rules[0]
     for i in range(len(states)):
         seat = np.int64(states[i].seat)
@@ -87,34 +92,55 @@ def value_moves(states, rules, policies, moves, work, values):
             work[0] = states[i]
             step(w, r, moves[i, k])
             while w.phase != OVER:
-                step(w, r, choose(w, r, np.int64(policies[i, w.seat]), table))
+                policy = np.int64(policies[i, w.seat])
+                if policy == EXTERNAL:
+                    move = _own_move(w, r, network, observation, mask, table)
+                else:
+                    move = choose(w, r, policy, table)
+                step(w, r, move)
             values[i, k] = hand_reward(w, r, REWARD_POINTS, seat)
 
 
+@compiled
+def _own_move(s, rules, network, observation, mask, table):
+    """How the policy's own seat plays on."""
+    if s.phase == SHED:
+        legal(s, rules, mask[0], table)
+        if mask[0, KNOCK : KNOCK + N_CARDS].any():
+            weights, sizes, activation = network
+            move = np.empty(1, np.int64)
+            observe(s, rules, s.seat, False, observation[0], table)
+            best_actions(observation, mask, weights, sizes, activation, move)
+            return move[0]
+    return choose(s, rules, HUNTER, table)
+
+
 def gather(
-    policy: Path, rules: Rules, opponents: tuple[str, ...], n_positions: int, seed: tuple[int, int]
+    player: NetworkPlayer,
+    rules: Rules,
+    opponents: tuple[str, ...],
+    n_positions: int,
+    seed: tuple[int, ...],
 ) -> Positions:
     """Plays a policy as it would explore, and tries its likely moves wherever it considers more than one.
 
     Args:
-        policy: Its file.
+        player: The policy.
         rules: The rules.
         opponents: Scripted players, each in an equal share of the games.
         n_positions: Positions at least.
-        seed: Seed of the run, and number of these positions in it.
+        seed: Seed of the run, and which positions of it these are.
 
     Returns:
         The positions.
     """
     rng = np.random.default_rng(seed)
-    player = NetworkPlayer.load(policy)
     env = OklahomaGinVecEnv(
         GAMES, rules, pool=opponents, seed=int(rng.integers(1 << 31)), outlook=True
     )
-    plays_on = env.games.policies.copy()
-    plays_on[plays_on == EXTERNAL] = HUNTER
     record, work = as_records(rules.to_record()), new_states(1)
     observations, found, n_found = np.asarray(env.reset()), [], 0
+    seen = np.empty((1, observations.shape[1]), np.int8)
     while n_found < n_positions:
         masks = env.action_masks()
         chances = _chances(player.forward(observations), masks)
@@ -123,7 +149,9 @@ def gather(
         rows = np.flatnonzero(likely[:, 1])
         moves = np.where(likely, order, -1)[rows]
         values = np.zeros(moves.shape, np.float32)
-        value_moves(env.games.states[rows], record, plays_on[rows], moves, work, values)
+        value_moves(
+            env.games.states[rows], record, env.games.policies[rows], moves, work, player.compiled, seen, values
+        )  # fmt: skip
         found.append(
             (np.packbits(observations[rows], axis=1), np.packbits(masks[rows], axis=1),
              moves.astype(np.int8), values.astype(np.float16))

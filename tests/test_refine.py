@@ -15,23 +15,24 @@ import torch
 from rich.console import Console
 from safetensors import safe_open
 
-from agents import refine
+from agents import fit, refine
 from agents.hindsight import N_TRIED, Positions, gather, unpack, unpack_masks, value_moves
 from okgin_env import Rules
 from okgin_env.games import Games
-from okgin_env.kernel.policies import CAMPER, HUNTER, choose
+from okgin_env.kernel.policies import CAMPER, EXTERNAL, HUNTER, choose
 from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import layout
+from okgin_env.layout import KNOCK, layout
 from okgin_env.players import expert
 from okgin_env.players.network import NetworkPlayer
 
 EXPERT = expert.UPCARD
-ASKED = refine.Refinement(str(EXPERT), "classic", ("camper", "simple"), 3000, 2, 1e-4, 5)
+PLAYER = NetworkPlayer.load(EXPERT)
+ASKED = refine.Refinement(str(EXPERT), "classic", ("camper", "simple"), 2, 3000, 2, 1e-4, 5)
 
 
 def _in_the_middle(rules: Rules) -> Games:
     """Games of `hunter` against `camper`, some turns on."""
-    games, everyone = Games(64, rules, opponent="camper"), np.arange(64)
+    games, everyone = Games(64, rules, opponent="camper", outlook=True), np.arange(64)
     games.seed(everyone, everyone.astype(np.uint64))
     games.reset(everyone)
     for _ in range(7):
@@ -42,7 +43,7 @@ def _in_the_middle(rules: Rules) -> Games:
 
 @pytest.mark.parametrize("rules", ["classic", "eaai"])
 def test_values_are_what_the_env_pays_for_the_same_moves(rules: str) -> None:
-    """Each legal move, then `hunter` to the end in the env itself, which knows nothing of the labels."""
+    """Each legal move, then `hunter`, and the network where it may knock, in the env itself, which knows nothing of the labels."""
     made = Rules.preset(rules)
     games, everyone = _in_the_middle(made), np.arange(64)
     decisions = games.decisions(everyone)
@@ -52,9 +53,10 @@ def test_values_are_what_the_env_pays_for_the_same_moves(rules: str) -> None:
         moves[i, : len(legal)] = legal
     values, record = np.zeros(moves.shape, np.float32), as_records(made.to_record())
     policies = np.full((64, 4), CAMPER, np.int8)
-    policies[np.arange(64), games.states["seat"]] = HUNTER
+    policies[np.arange(64), games.states["seat"]] = EXTERNAL
     before = games.states.copy()
-    value_moves(games.states, record, policies, moves, new_states(1), values)
+    seen = np.empty((1, layout(2, False, True).size), np.int8)
+    value_moves(games.states, record, policies, moves, new_states(1), PLAYER.compiled, seen, values)
     assert games.states.tobytes() == before.tobytes()
     table, n_compared = np.empty(52, np.int16), 0
     for k in range(3):
@@ -69,16 +71,19 @@ def test_values_are_what_the_env_pays_for_the_same_moves(rules: str) -> None:
             assert np.allclose(paid[over], values[over, k])
             n_compared += len(over)
             going = going[~written.dones[going]]
-            for i in going:
+            masks = written.masks[going]
+            scores = np.where(masks, PLAYER.forward(written.observations[going]), -np.inf)
+            actions[going] = scores.argmax(axis=1)
+            for i in going[~masks[:, KNOCK : KNOCK + 52].any(axis=1)]:
                 actions[i] = choose(games.states[i], record[0], HUNTER, table)
     assert n_compared > 100
 
 
 def test_positions_hold_what_the_policy_saw(tmp_path: Path) -> None:
     rules = Rules()
-    found = gather(EXPERT, rules, ("camper", "simple"), 1500, (3, 0))
-    again = gather(EXPERT, rules, ("camper", "simple"), 1500, (3, 0))
-    other = gather(EXPERT, rules, ("camper", "simple"), 1500, (3, 1))
+    found = gather(PLAYER, rules, ("camper", "simple"), 1500, (3, 0))
+    again = gather(PLAYER, rules, ("camper", "simple"), 1500, (3, 0))
+    other = gather(PLAYER, rules, ("camper", "simple"), 1500, (3, 1))
     found.save(tmp_path / "a.npz")
     loaded = Positions.load([tmp_path / "a.npz", tmp_path / "a.npz"])
     assert len(loaded) == 2 * len(found) >= 3000
@@ -94,18 +99,18 @@ def test_positions_hold_what_the_policy_saw(tmp_path: Path) -> None:
     legal = masks.gather(1, moves.clamp(min=0))
     assert bool((legal | (moves < 0)).all())
     seen = unpack(found.features, layout(2, False, True).size).numpy().astype(np.int8)
-    scores = np.where(masks.numpy(), NetworkPlayer.load(EXPERT).forward(seen), -np.inf)
+    scores = np.where(masks.numpy(), PLAYER.forward(seen), -np.inf)
     assert np.array_equal(scores.argmax(axis=1), found.moves[:, 0])
 
 
 def test_learning_gains_on_positions_learned_from() -> None:
     """The labels can be learned: a network fitted to few positions does far better on them than the old policy."""
-    learned = gather(EXPERT, Rules(), ("camper",), 2000, (4, 0))
-    network = refine.as_network(NetworkPlayer.load(EXPERT))
-    assert refine.gain(network, learned) == 0.0
-    for _ in refine.fit(network, learned, replace(ASKED, epochs=200, learning_rate=1e-3)):
+    learned = gather(PLAYER, Rules(), ("camper",), 2000, (4, 0))
+    network = fit.as_network(PLAYER)
+    assert fit.gain(network, learned) == 0.0
+    for _ in fit.fit(network, learned, 200, 1e-3, 0):
         pass
-    assert refine.gain(network, learned) > 1.0
+    assert fit.gain(network, learned) > 1.0
 
 
 def test_runs_go_on_and_end_the_same(
@@ -116,7 +121,7 @@ def test_runs_go_on_and_end_the_same(
     content = refine.refine(ASKED, tmp_path / "a", 2, quiet)
     assert [pair["b"] for pair in content["pairs"]][:2] == ["simple", "knocker"]
     first = NetworkPlayer.load(tmp_path / "a/policy.safetensors")
-    for left in ("policy.safetensors", "positions/0001.npz"):
+    for left in ("policy.safetensors", "round_2.safetensors", "positions_2/0001.npz"):
         (tmp_path / "a" / left).unlink()
     refine.refine(ASKED, tmp_path / "a", 1, quiet)
     second = NetworkPlayer.load(tmp_path / "a/policy.safetensors")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import multiprocessing
 import os
-import signal
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -21,6 +18,7 @@ from okgin_env.arena.match import Played, play_deals
 from okgin_env.arena.task import Task
 from okgin_env.players.base import Player
 from okgin_env.rules import Rules
+from okgin_env.workers import obey
 
 ENGINES = ("local", "ray")
 RAY_OBJECT_STORE = 200 << 20  # bytes; results are small
@@ -110,18 +108,10 @@ _hall: Hall | None = None  # of a worker process
 
 
 def _start(hall: Hall, leash: Connection) -> None:
-    """Begins a worker process, which ends with its parent, even one that was killed; Ctrl-C is the parent's business."""
+    """Begins a worker process."""
     global _hall
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, args=(leash,), daemon=True).start()
+    obey(leash)
     _hall = hall
-
-
-def _end_with_parent(leash: Connection) -> None:
-    """Waits until the parent lets go of its end, by closing it or by dying; programs of players notice and end, too."""
-    with contextlib.suppress(EOFError, OSError):
-        leash.recv_bytes()
-    os._exit(1)
 
 
 def _play(task: Task) -> Played:

@@ -39,7 +39,7 @@ class NetworkPlayer:
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """The legal action of highest score in each decision."""
         actions = np.empty(len(decisions), np.int64)
-        network.best_actions(self.inputs(decisions), decisions.masks, *self._compiled, actions)
+        network.best_actions(self.inputs(decisions), decisions.masks, *self.compiled, actions)
         return actions
 
     def scores(self, decisions: Decisions) -> NDArray[np.float32]:
@@ -53,7 +53,7 @@ class NetworkPlayer:
     def forward(self, inputs: NDArray[np.int8]) -> NDArray[np.float32]:
         """(M, 108) action scores of (M, n_in) observations of 0 and 1."""
         scores = np.empty((len(inputs), N_ACTIONS), np.float32)
-        network.score_all(inputs, *self._compiled, scores)
+        network.score_all(inputs, *self.compiled, scores)
         return scores
 
     def inputs(self, decisions: Decisions) -> NDArray[np.int8]:
@@ -71,7 +71,7 @@ class NetworkPlayer:
         return inputs
 
     @cached_property
-    def _compiled(self) -> tuple[NDArray[np.float32], NDArray[np.int64], int]:
+    def compiled(self) -> tuple[NDArray[np.float32], NDArray[np.int64], int]:
         """Weights, sizes and activation as `kernel.network` takes them."""
         parts = [
             part
