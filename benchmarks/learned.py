@@ -1,6 +1,6 @@
 """What the expert has learned, beside `camper`: ``python benchmarks/learned.py --run RUN`` writes docs/learned.md and its pictures.
 
-RUN is the folder of the training run that the shipped network is of: its value network is not shipped.
+RUN is the folder of the first stage of training (`train.py`) of the shipped network: its value network is not shipped.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ Share of the chances to knock that it used (gin left out at deadwood 0), by own 
 {upcards}
 
 ## What it expects
-What its value network expects of a hand, in twenty bins, and what the hands then paid ({n_values:,} decisions; correlation {correlation:.2f}: most of a hand is still luck):
+What the value network of the first stage of its training expects of a hand, in twenty bins, and what the hands then paid ({n_values:,} decisions; correlation {correlation:.2f}: most of a hand is
+still luck). The second stage knows no value network and has made the player a little stronger than this one expects:
 
 ![What the value network expects and what the hands then pay](images/learned-value.png)
 
