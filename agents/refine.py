@@ -8,8 +8,6 @@ was stopped, even killed, goes on with the same command: finished rounds and gat
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -24,16 +22,14 @@ from rich.console import Console
 from rich.progress import Progress, TimeElapsedColumn
 from safetensors import safe_open
 
+from agents import rounds
 from agents.export import write_policy
 from agents.fit import as_network, fit, gain
 from agents.hindsight import Positions, gather
-from agents.ladder import EVALUATION_SEED
 from okgin_env import PRESETS, Rules, players
 from okgin_env.arena import report, tournament
-from okgin_env.arena.match import play_deals
 from okgin_env.arena.plan import Plan
 from okgin_env.arena.provenance import commit
-from okgin_env.arena.statistics import clustered_mean
 from okgin_env.files import write_bytes, write_text
 from okgin_env.layout import layout
 from okgin_env.players.network import NetworkPlayer
@@ -41,8 +37,6 @@ from okgin_env.players.scripted import ScriptedPlayer
 from okgin_env.workers import obey
 
 OPPONENTS = ("camper", "camper", "camper", "simple", "simple", "knocker")
-LADDER = ("simple", "knocker", "camper")
-COLUMNS: tuple[str, ...] = ("round", "against", "points", "low", "high")
 PER_FILE = 500_000
 HANDS = 20_000  # against each player, after a round and at the end
 
@@ -116,25 +110,25 @@ def refine(asked: Refinement, out: Path, workers: int, console: Console) -> dict
         )
     write_text(options, text)
     torch.set_num_threads(1)
+    rules = Rules.preset(asked.rules)
     with safe_open(asked.policy, framework="numpy") as file:
         about = dict(file.metadata() or {})
     about |= {"refined": asked.command(), "refined_at": commit()}
     policies = [Path(asked.policy)]
     policies += [out / f"round_{k + 1}.safetensors" for k in range(asked.rounds)]
-    _look(asked, out, 0, policies[0])
     with Progress(*Progress.get_default_columns(), TimeElapsedColumn(), console=console) as bar:
-        for k in range(asked.rounds):
-            if policies[k + 1].exists():
-                continue
-            network = _round(asked, out, k, policies, workers, bar)
-            write_policy(_tensors(network), policies[k + 1], about)
-            console.print(f"round {k + 1}: {_look(asked, out, k + 1, policies[k + 1])}")
+        for k, policy in enumerate(policies):
+            if not policy.exists():
+                network = _round(asked, out, k - 1, policies, workers, bar)
+                write_policy(_tensors(network), policy, about)
+            if k not in rounds.known(out):
+                console.print(f"round {k}: {rounds.look(policy, rules, out, k, HANDS)}")
     path = out / "policy.safetensors"
     write_bytes(path, policies[-1].read_bytes())
     plan = Plan(
-        rules=Rules.preset(asked.rules), n_hands=HANDS, n_matches=HANDS // 10, seed=asked.seed, first_only=True,
+        rules=rules, n_hands=HANDS, n_matches=HANDS // 10, seed=asked.seed, first_only=True,
     )  # fmt: skip
-    agents = [NetworkPlayer.load(path, "agent"), *map(players.make, LADDER)]
+    agents = [NetworkPlayer.load(path, "agent"), *map(players.make, rounds.LADDER)]
     content = tournament.run(agents, plan, about={"commit": commit()}).content
     report.write_json(out / "evaluation.json", content)
     write_text(out / "evaluation.md", report.as_text(content) + "\n")
@@ -208,26 +202,6 @@ def _tensors(network: torch.nn.Sequential) -> dict[str, Any]:
     }
 
 
-def _look(asked: Refinement, out: Path, k: int, policy: Path) -> str:
-    """Plays a round's policy against the ladder, on the decks that `train.py` uses, adds to the curve, and says how it went."""
-    path, rows = out / "rounds.csv", []
-    if path.exists():
-        with path.open(newline="") as file:
-            rows = [row for row in csv.DictReader(file) if int(row["round"]) < k]
-    told, agent = [], NetworkPlayer.load(policy, "agent")
-    for name in LADDER:
-        played = play_deals(agent, players.make(name), Rules.preset(asked.rules), EVALUATION_SEED, 0, HANDS // 2)  # fmt: skip
-        mean, low, high = clustered_mean(played.results.points)
-        rows.append(dict(zip(COLUMNS, (k, name, mean, low, high), strict=True)))
-        told.append(f"{name} {mean:+.2f} ± {(high - low) / 2:.2f}")
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, COLUMNS)
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
-    return ", ".join(told)
-
-
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(
@@ -260,7 +234,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if args.workers < 1:
             raise ValueError(f"workers={args.workers}; allowed: 1 or more")
-        print(report.as_text(refine(asked, args.out, args.workers, Console())))
+        content = refine(asked, args.out, args.workers, Console())
+        print(f"{rounds.table(args.out)}\n\n{report.as_text(content)}")
     except (ValueError, KeyError, OSError, BrokenProcessPool) as error:
         print(f"refine.py: {error}", file=sys.stderr)
         return 2

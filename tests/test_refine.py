@@ -15,7 +15,7 @@ import torch
 from rich.console import Console
 from safetensors import safe_open
 
-from agents import fit, refine
+from agents import fit, refine, rounds
 from agents.hindsight import N_TRIED, Positions, gather, unpack, unpack_masks, value_moves
 from okgin_env import Rules
 from okgin_env.games import Games
@@ -120,6 +120,9 @@ def test_runs_go_on_and_end_the_same(
     quiet = Console(quiet=True)
     content = refine.refine(ASKED, tmp_path / "a", 2, quiet)
     assert [pair["b"] for pair in content["pairs"]][:2] == ["simple", "knocker"]
+    table = rounds.table(tmp_path / "a").splitlines()
+    assert table[0] == "| round | simple | knocker | camper |"
+    assert [line.split(" | ")[0] for line in table[2:]] == ["| 0", "| 1", "| 2"]
     first = NetworkPlayer.load(tmp_path / "a/policy.safetensors")
     for left in ("policy.safetensors", "round_2.safetensors", "positions_2/0001.npz"):
         (tmp_path / "a" / left).unlink()
