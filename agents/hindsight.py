@@ -1,7 +1,8 @@
 """What every likely move would have come to with the cards as they lie: labels to learn from, never for a player to see.
 
 A policy plays; at each of its decisions the moves that it considers are played out to the end of the hand from the true cards, the others'
-seats by whoever sits there, its own by `hunter`, who is quick, but where a knock is possible by the policy itself. Over many hands the true cards are a fair sample of what a seat can
+seats by whoever sits there, its own by `hunter`, who is quick, but where a knock is possible by the policy itself; or all by the policy,
+which is truer and takes twice as long. Over many hands the true cards are a fair sample of what a seat can
 believe of them, so a network that prefers what came out best learns what is best on average. One decision tells of
 six moves under the same luck, and what it tells does not depend on the network: it can be used many times.
 """
@@ -30,7 +31,11 @@ from okgin_env.players.network import NetworkPlayer
 from okgin_env.sb3 import OklahomaGinVecEnv
 
 N_TRIED = 6  # moves of a decision that are played out, at most
-LEAST = 0.003  # less likely ones are not
+HUNTER_PLAYS_ON, POLICY_PLAYS_ON = "hunter", "policy"
+LEAST = {
+    HUNTER_PLAYS_ON: 0.003,
+    POLICY_PLAYS_ON: 0.01,
+}  # less likely moves are not, by who plays on
 GAMES = 1024
 KEYS = ("features", "masks", "moves", "values")
 
@@ -68,16 +73,17 @@ class Positions:
 
 
 @compiled
-def value_moves(states, rules, policies, moves, work, network, observation, values):
+def value_moves(states, rules, policies, moves, work, network, always, observation, values):
     """Plays moves out to the end of the hand; all moves of a decision meet the same cards and the same random words.
 
     Args:
         states: (M,) `STATE`, games at a decision; they are left as they are.
         rules: (1,) `RULES_DTYPE`.
-        policies: (M, 4) int8, who plays on in each seat; EXTERNAL: `hunter`, and where it may knock the network.
+        policies: (M, 4) int8, who plays on in each seat; EXTERNAL: the network, or `hunter` where it is not asked.
         moves: (M, K) int64, legal moves; -1: none.
         work: (1,) `STATE`, work space.
         network: Weights, sizes and activation, as `kernel.network` takes them.
+        always: Whether it is asked at every decision, not only where it may knock.
         observation: (1, D) int8, work space.
         values: (M, K) float32, written where there is a move: the reward for points, in hundreds.
     """
@@ -94,7 +100,7 @@ def value_moves(states, rules, policies, moves, work, network, observation, valu
             while w.phase != OVER:
                 policy = np.int64(policies[i, w.seat])
                 if policy == EXTERNAL:
-                    move = _own_move(w, r, network, observation, mask, table)
+                    move = _own_move(w, r, network, always, observation, mask, table)
                 else:
                     move = choose(w, r, policy, table)
                 step(w, r, move)
@@ -102,11 +108,11 @@ def value_moves(states, rules, policies, moves, work, network, observation, valu
 
 
 @compiled
-def _own_move(s, rules, network, observation, mask, table):
+def _own_move(s, rules, network, always, observation, mask, table):
     """How the policy's own seat plays on."""
-    if s.phase == SHED:
+    if always or s.phase == SHED:
         legal(s, rules, mask[0], table)
-        if mask[0, KNOCK : KNOCK + N_CARDS].any():
+        if always or mask[0, KNOCK : KNOCK + N_CARDS].any():
             weights, sizes, activation = network
             move = np.empty(1, np.int64)
             observe(s, rules, s.seat, False, observation[0], table)
@@ -121,6 +127,7 @@ def gather(
     opponents: tuple[str, ...],
     n_positions: int,
     seed: tuple[int, ...],
+    plays_on: str = HUNTER_PLAYS_ON,
 ) -> Positions:
     """Plays a policy as it would explore, and tries its likely moves wherever it considers more than one.
 
@@ -130,6 +137,7 @@ def gather(
         opponents: Scripted players, each in an equal share of the games.
         n_positions: Positions at least.
         seed: Seed of the run, and which positions of it these are.
+        plays_on: Who plays its seat on: a key of `LEAST`.
 
     Returns:
         The positions.
@@ -145,12 +153,13 @@ def gather(
         masks = env.action_masks()
         chances = _chances(player.forward(observations), masks)
         order = np.argsort(-chances, axis=1, kind="stable")[:, :N_TRIED]
-        likely = np.take_along_axis(chances, order, 1) > LEAST
+        likely = np.take_along_axis(chances, order, 1) > LEAST[plays_on]
         rows = np.flatnonzero(likely[:, 1])
         moves = np.where(likely, order, -1)[rows]
         values = np.zeros(moves.shape, np.float32)
         value_moves(
-            env.games.states[rows], record, env.games.policies[rows], moves, work, player.compiled, seen, values
+            env.games.states[rows], record, env.games.policies[rows], moves, work, player.compiled,
+            plays_on == POLICY_PLAYS_ON, seen, values,
         )  # fmt: skip
         found.append(
             (np.packbits(observations[rows], axis=1), np.packbits(masks[rows], axis=1),

@@ -25,7 +25,7 @@ from safetensors import safe_open
 from agents import rounds
 from agents.export import write_policy
 from agents.fit import as_network, fit, gain
-from agents.hindsight import Positions, gather
+from agents.hindsight import HUNTER_PLAYS_ON, LEAST, Positions, gather
 from okgin_env import PRESETS, Rules, players
 from okgin_env.arena import report, tournament
 from okgin_env.arena.plan import Plan
@@ -53,6 +53,7 @@ class Refinement:
     epochs: int
     learning_rate: float
     seed: int
+    plays_on: str = HUNTER_PLAYS_ON
 
     def check(self) -> None:
         """Checks every option.
@@ -66,6 +67,8 @@ class Refinement:
         for name, least in (("rounds", 1), ("positions", 1), ("epochs", 1), ("seed", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)}; allowed: {least} or more")
+        if self.plays_on not in LEAST:
+            raise ValueError(f"plays_on={self.plays_on!r}; allowed: {', '.join(LEAST)}")
         if not 0 < self.learning_rate < 1:
             raise ValueError(f"learning_rate={self.learning_rate}; allowed: above 0, below 1")
         for name in self.opponents:
@@ -113,7 +116,8 @@ def refine(asked: Refinement, out: Path, workers: int, console: Console) -> dict
     rules = Rules.preset(asked.rules)
     with safe_open(asked.policy, framework="numpy") as file:
         about = dict(file.metadata() or {})
-    about |= {"refined": asked.command(), "refined_at": commit()}
+    before = f"{about['refined']}; " if "refined" in about else ""
+    about |= {"refined": before + asked.command(), "refined_at": commit()}
     policies = [Path(asked.policy)]
     policies += [out / f"round_{k + 1}.safetensors" for k in range(asked.rounds)]
     with Progress(*Progress.get_default_columns(), TimeElapsedColumn(), console=console) as bar:
@@ -189,7 +193,7 @@ def _gather_file(
     asked: Refinement, policy: Path, n: int, seed: tuple[int, ...], path: Path
 ) -> None:
     player, rules = NetworkPlayer.load(policy), Rules.preset(asked.rules)
-    gather(player, rules, asked.opponents, n, seed).save(path)
+    gather(player, rules, asked.opponents, n, seed, asked.plays_on).save(path)
 
 
 def _tensors(network: torch.nn.Sequential) -> dict[str, Any]:
@@ -220,6 +224,8 @@ def parser() -> argparse.ArgumentParser:
     add("--epochs", type=int, default=3, help="passes over them (default: 3)")
     add("--learning-rate", type=float, default=1e-3, help="at its highest (default: 0.001)")
     add("--seed", type=int, default=0, help="of the run (default: 0)")
+    add("--plays-on", default=HUNTER_PLAYS_ON, metavar="WHO",
+        help="who plays a tried move on: hunter, and the policy where it may knock (the default), or policy")  # fmt: skip
     add("--workers", type=int, default=1, help="processes that gather (default: 1)")
     return made
 
@@ -229,7 +235,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser().parse_args(argv)
     asked = Refinement(
         args.policy, args.rules, tuple(args.opponents), args.rounds, args.positions, args.epochs,
-        args.learning_rate, args.seed,
+        args.learning_rate, args.seed, args.plays_on,
     )  # fmt: skip
     try:
         if args.workers < 1:

@@ -41,9 +41,9 @@ def _in_the_middle(rules: Rules) -> Games:
     return games
 
 
-@pytest.mark.parametrize("rules", ["classic", "eaai"])
-def test_values_are_what_the_env_pays_for_the_same_moves(rules: str) -> None:
-    """Each legal move, then `hunter`, and the network where it may knock, in the env itself, which knows nothing of the labels."""
+@pytest.mark.parametrize(("rules", "always"), [("classic", False), ("eaai", False), ("eaai", True)])
+def test_values_are_what_the_env_pays_for_the_same_moves(rules: str, always: bool) -> None:
+    """Each legal move, then `hunter`, and the network where it is asked, in the env itself, which knows nothing of the labels."""
     made = Rules.preset(rules)
     games, everyone = _in_the_middle(made), np.arange(64)
     decisions = games.decisions(everyone)
@@ -56,7 +56,9 @@ def test_values_are_what_the_env_pays_for_the_same_moves(rules: str) -> None:
     policies[np.arange(64), games.states["seat"]] = EXTERNAL
     before = games.states.copy()
     seen = np.empty((1, layout(2, False, True).size), np.int8)
-    value_moves(games.states, record, policies, moves, new_states(1), PLAYER.compiled, seen, values)
+    value_moves(
+        games.states, record, policies, moves, new_states(1), PLAYER.compiled, always, seen, values
+    )
     assert games.states.tobytes() == before.tobytes()
     table, n_compared = np.empty(52, np.int16), 0
     for k in range(3):
@@ -74,7 +76,8 @@ def test_values_are_what_the_env_pays_for_the_same_moves(rules: str) -> None:
             masks = written.masks[going]
             scores = np.where(masks, PLAYER.forward(written.observations[going]), -np.inf)
             actions[going] = scores.argmax(axis=1)
-            for i in going[~masks[:, KNOCK : KNOCK + 52].any(axis=1)]:
+            hunters = () if always else going[~masks[:, KNOCK : KNOCK + 52].any(axis=1)]
+            for i in hunters:
                 actions[i] = choose(games.states[i], record[0], HUNTER, table)
     assert n_compared > 100
 
@@ -145,6 +148,7 @@ def test_runs_go_on_and_end_the_same(
         (["--epochs", "0"], "epochs=0; allowed: 1 or more"),
         (["--learning-rate", "2"], "learning_rate=2.0; allowed: above 0, below 1"),
         (["--opponents", "expert"], "opponent 'expert'; allowed: scripted players"),
+        (["--plays-on", "camper"], "plays_on='camper'; allowed: hunter, policy"),
         (["--workers", "0"], "workers=0; allowed: 1 or more"),
     ],
 )
