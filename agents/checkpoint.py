@@ -1,7 +1,7 @@
 """Checkpoints from which training goes on exactly as if it had never stopped.
 
-A checkpoint is a folder that is renamed into place once it is complete, so a run killed at any moment leaves only whole
-ones. It holds numbers only: torch tensors (read with PyTorch's weights-only loader) and NumPy arrays
+A checkpoint is a folder that is renamed into place once all of it is safely on the disk, so a run killed at any moment,
+or a machine without power, leaves only whole ones. It holds numbers only: torch tensors (read with PyTorch's weights-only loader) and NumPy arrays
 (read without pickle).
 """
 
@@ -19,6 +19,7 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecMonitor
 
+from okgin_env import files
 from okgin_env.kernel.state import STATE
 from okgin_env.sb3 import OklahomaGinVecEnv
 
@@ -40,8 +41,8 @@ def save(model: MaskablePPO, env: OklahomaGinVecEnv, monitor: VecMonitor, folder
         "policy": model.policy.state_dict(),
         "optimizer": model.policy.optimizer.state_dict(),
     }
-    packed = io.BytesIO()  # torch's own writer does not say that a disk is full
-    torch.save(weights, packed)
+    packed, arrays = io.BytesIO(), io.BytesIO()
+    torch.save(weights, packed)  # its own writer does not say that a disk is full
     name, keys, position, has_gauss, gauss = np.random.get_state()  # noqa: NPY002 - SB3 draws from it
     assert name == "MT19937"
     state: dict[str, Any] = dict(
@@ -59,10 +60,11 @@ def save(model: MaskablePPO, env: OklahomaGinVecEnv, monitor: VecMonitor, folder
     )
     recent = [[float(e["r"]), int(e["l"])] for e in model.ep_info_buffer or ()]
     numbers = {"steps": steps, "updates": model._n_updates, "recent": recent}
+    np.savez(arrays, **state)
     try:
-        (partial / "weights.pt").write_bytes(packed.getvalue())
-        np.savez(partial / "state.npz", **state)
-        (partial / "numbers.json").write_text(json.dumps(numbers))
+        files.write_bytes(partial / "weights.pt", packed.getvalue())
+        files.write_bytes(partial / "state.npz", arrays.getvalue())
+        files.write_text(partial / "numbers.json", json.dumps(numbers))
     except OSError:
         shutil.rmtree(partial, ignore_errors=True)
         raise

@@ -21,9 +21,10 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 import torch
+from stable_baselines3.common.vec_env import VecMonitor
 
 import train
-from agents import checkpoint, curve, exploit, ladder, selfplay, ship
+from agents import checkpoint, curve, exploit, ladder, ppo, selfplay, ship
 from agents.config import PRESETS, TrainConfig
 from okgin_env import players
 from okgin_env.games import Games
@@ -129,6 +130,33 @@ def test_lost_foreign_and_torn_past_selves_are_one_line(
     complaint = capsys.readouterr().err
     assert said in complaint
     assert len(complaint.strip().splitlines()) == 1
+
+
+def test_a_checkpoint_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(PRESETS["smoke"], games=4, rollout=8, batch=8)
+    env = ppo.make_env(config)
+    monitor = VecMonitor(env)
+    model = ppo.make_model(config, monitor)
+    model._last_obs, model._last_episode_starts = monitor.reset(), np.ones(4, np.bool_)
+    done: list[str] = []
+    sync, rename = os.fsync, Path.rename
+
+    def synced(handle: int) -> None:
+        done.append("synced")
+        sync(handle)
+
+    def renamed(path: Path, to: Path) -> Path:
+        done.append("renamed")
+        return rename(path, to)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "rename", renamed)
+    saved = checkpoint.save(model, env, monitor, tmp_path)
+    assert len([*saved.iterdir()]) == 3
+    assert done == ["synced"] * 3 + ["renamed"]
+    checkpoint.load(model, env, monitor, saved)
 
 
 def test_killed_run_resumes_to_the_same_numbers(run: Path, tmp_path: Path) -> None:
