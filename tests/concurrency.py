@@ -106,7 +106,8 @@ def check_vectors(kind: str, method: str, n_steps: int = 60) -> int:
             assert np.array_equal(x, y), "SubprocVecEnv: observations"
             actions = ours_actions(np.stack(dummy.env_method("action_masks")))
             (x, r, *_), (y, s, *_) = dummy.step(actions), workers.step(actions)
-            assert np.array_equal(r, s), "SubprocVecEnv: rewards"
+            # DummyVecEnv keeps rewards as float32, SubprocVecEnv as they come
+            assert np.array_equal(r, np.asarray(s, np.float32)), "SubprocVecEnv: rewards"
     finally:
         dummy.close()
         workers.close()

@@ -28,6 +28,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # runs from a checkout, installed or not
 
 import twin
+from reliability import Row, add_row_option, say_row
 from twin import TwinHand, TwinMatch
 
 from okgin_env import cards as cardtext
@@ -405,6 +406,7 @@ def main() -> int:
     parser.add_argument("--hands", type=int, default=2000, help="hands to play, at least")
     parser.add_argument("--seed", type=int, default=1, help="same seed, same hands")
     parser.add_argument("--table", type=int, help="play only this table, to look at a difference")
+    add_row_option(parser)
     args = parser.parse_args()
     counts: Counter[str] = Counter()
     start = time.perf_counter()
@@ -428,6 +430,10 @@ def main() -> int:
     print(f"\nDifferences: {'1, the first of them' if mismatch else 0}")
     if mismatch:
         print(f"\n{mismatch}")
+    how_often = (
+        f"{counts['decisions']:,} decisions, {counts['hands']:,} hands, {counts['tables']:,} tables"
+    )
+    say_row(args, Row("kernel beside its plain twin, decision by decision", how_often, "1 difference" if mismatch else "none"))  # fmt: skip
     return 1 if mismatch else 0
 
 
