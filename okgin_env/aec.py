@@ -15,17 +15,18 @@ except ImportError as error:
     raise ImportError("okgin_env.aec needs: pip install 'okgin-env[pettingzoo]'") from error
 
 from okgin_env import ENV_ID
-from okgin_env.asking import ask, view_of
+from okgin_env.asking import ask, checked_action, view_of
 from okgin_env.games import check_episode, unused
 from okgin_env.info import hand_info
 from okgin_env.kernel import batch
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import ILLEGAL, MAX_PLAYERS, N_ACTIONS, OVER, REWARDS, layout
-from okgin_env.positions import check_dealer, check_deck, check_state
+from okgin_env.positions import check_dealer, check_deck, check_options, check_state
 from okgin_env.render.window import Screen
 from okgin_env.rules import Rules, as_rules
 from okgin_env.seeding import game_seeds
+from okgin_env.shown import check_choice
 from okgin_env.view import SeatView
 
 _ONE = np.zeros(1, np.int64)
@@ -74,8 +75,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         super().__init__()
         self.rules = as_rules(rules, players)
         check_episode(self.rules, episode, reward)
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode={render_mode!r}; allowed: None, ansi, rgb_array, human")
+        check_choice("render_mode", render_mode, (None, *self.metadata["render_modes"]))
         self.render_mode = render_mode
         self._episode = batch.MATCH if episode == "match" else batch.HAND
         self._reward = REWARDS.index(reward)
@@ -117,18 +117,19 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         Raises:
             ValueError: A bad deck, dealer or state.
         """
-        options = options or {}
+        options = dict(check_options(options))
+        states = self._states.copy()
         if seed is not None or not self._seeded:
-            batch.seed_games(self._states, _ONE, game_seeds(seed, 1))
-            self._seeded = True
+            batch.seed_games(states, _ONE, game_seeds(seed, 1))
         if options.get("state") is not None:
-            self._states[:] = check_state(options["state"], self.rules)
+            states[:] = check_state(options["state"], self.rules, int(states["rng"][0]))
         else:
             deck = np.full(52, -1, np.int8)
             if options.get("deck") is not None:
                 deck = check_deck(options["deck"])
             dealer = np.array([check_dealer(options.get("dealer"), self.rules)])
-            batch.deal_games(self._states, _ONE, self._record, deck[None], dealer)
+            batch.deal_games(states, _ONE, self._record, deck[None], dealer)
+        self._states, self._seeded = states, True
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -138,12 +139,17 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         self.agent_selection = self.possible_agents[int(self._states["seat"][0])]
 
     def step(self, action: int | None) -> None:
-        """Takes the action of the selected agent; an illegal one forfeits the hand and ends the episode."""
+        """Takes the action of the selected agent; an illegal one forfeits the hand and ends the episode.
+
+        Raises:
+            ValueError: It is no whole number, or not None once the agent is done.
+        """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        chosen = int(action) if action is not None and 0 <= action < N_ACTIONS else N_ACTIONS
+        given = checked_action(action)
+        chosen = given if 0 <= given < N_ACTIONS else N_ACTIONS
         n_hands = int(self._states["n_hands"][0])
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()

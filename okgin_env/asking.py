@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +16,22 @@ from okgin_env.kernel.state import new_states
 from okgin_env.layout import N_ACTIONS, layout
 from okgin_env.players.base import Decisions, Player
 from okgin_env.rules import Rules
+from okgin_env.shown import shown
 from okgin_env.view import SeatView
 
 OpponentLike = str | Path | Player | Sequence[str | Path | Player]
+
+
+def checked_action(action: Any) -> int:
+    """The learner's action as an int; any number that is no action id stays an illegal one.
+
+    Raises:
+        ValueError: It is no whole number.
+    """
+    try:
+        return operator.index(action)
+    except TypeError:
+        raise ValueError(f"action={shown(action)}; allowed: a whole number") from None
 
 
 def checked_actions(actions: ArrayLike, n_games: int) -> NDArray[np.int64]:
@@ -25,7 +40,10 @@ def checked_actions(actions: ArrayLike, n_games: int) -> NDArray[np.int64]:
     Raises:
         ValueError: They are not N whole numbers.
     """
-    taken = np.asarray(actions)
+    try:
+        taken = np.asarray(actions)
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"actions={shown(actions)}; allowed: ({n_games},) integers") from None
     if taken.shape != (n_games,) or taken.dtype.kind not in "iu":
         raise ValueError(
             f"actions of shape {taken.shape} and type {taken.dtype}; allowed: ({n_games},) integers"
@@ -90,5 +108,7 @@ def seat_opponents(opponent: OpponentLike, n_players: int) -> tuple[Player, ...]
     if isinstance(opponent, (str, Path, Player)):
         return (_players.make(opponent),) * (n_players - 1)
     if not isinstance(opponent, Sequence) or len(opponent) != n_players - 1:
-        raise ValueError(f"opponent={opponent!r}; allowed: one player, or {n_players - 1} of them")
+        raise ValueError(
+            f"opponent={shown(opponent)}; allowed: one player, or {n_players - 1} of them"
+        )
     return tuple(_players.make(spec) for spec in opponent)

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from okgin_env.layout import N_CARDS, N_RANKS
+from okgin_env.shown import shown
 
 RANKS = "A23456789TJQK"
 SUITS = "scdh"
@@ -30,7 +31,7 @@ def card_id(text: str) -> int:
         if rank >= 0 and suit >= 0:
             return suit * N_RANKS + rank
     raise ValueError(
-        f"bad card {text!r:.80}; allowed: one of {RANKS} then one of {SUITS}, as in 'Td'"
+        f"bad card {shown(text)}; allowed: one of {RANKS} then one of {SUITS}, as in 'Td'"
     )
 
 
@@ -42,7 +43,7 @@ def card_text(card: int) -> str:
     """
     whole = isinstance(card, (int, np.integer)) and not isinstance(card, bool)
     if not whole or not 0 <= card < N_CARDS:
-        raise ValueError(f"bad card id {card!r:.80}; allowed: 0 to {N_CARDS - 1}")
+        raise ValueError(f"bad card id {shown(card)}; allowed: 0 to {N_CARDS - 1}")
     return RANKS[card % N_RANKS] + SUITS[card // N_RANKS]
 
 
@@ -71,6 +72,8 @@ def ids(cards: CardsLike) -> list[int]:
         return [card for card in range(N_CARDS) if mask >> card & 1]
     if isinstance(cards, str):
         cards = cards.split()
+    if not isinstance(cards, Iterable):
+        raise ValueError(f"bad cards {shown(cards)}; allowed: text, a mask, or a sequence of cards")
     found = [card_id(card if isinstance(card, str) else card_text(card)) for card in cards]
     seen: set[int] = set()
     for card in found:

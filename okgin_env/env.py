@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, SupportsInt
+from typing import Any, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from okgin_env.asking import OpponentLike
+from okgin_env.asking import OpponentLike, checked_action
 from okgin_env.games import Games
 from okgin_env.info import hand_info
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
 from okgin_env.render.window import Screen
 from okgin_env.rules import Rules
+from okgin_env.shown import check_choice
 from okgin_env.view import SeatView
 
 _ONE = np.zeros(1, np.int64)  # the indices of the one game there is
@@ -136,10 +137,8 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         render_mode: str | None = None,
     ) -> None:
         modes = self.metadata["render_modes"]
-        if render_mode is not None and render_mode not in modes:
-            raise ValueError(f"render_mode={render_mode!r}; allowed: None, {', '.join(modes)}")
-        if illegal not in ILLEGAL_CHOICES:
-            raise ValueError(f"illegal={illegal!r}; allowed: {', '.join(ILLEGAL_CHOICES)}")
+        check_choice("render_mode", render_mode, (None, *modes))
+        check_choice("illegal", illegal, ILLEGAL_CHOICES)
         self.games = Games(
             1,
             rules,
@@ -177,11 +176,12 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
             ValueError: A bad deck, dealer or state.
         """
         super().reset(seed=seed)
-        if seed is not None or not self._seeded:
-            seeds = self.np_random.integers(0, 2**64, size=1, dtype=np.uint64)
-            self.games.seed(_ONE, seeds)
-            self._seeded = True
-        written = self.games.reset(_ONE, options)
+        with self.games.as_before_if_refused(options):
+            if seed is not None or not self._seeded:
+                seeds = self.np_random.integers(0, 2**64, size=1, dtype=np.uint64)
+                self.games.seed(_ONE, seeds)
+            written = self.games.reset(_ONE, options)
+        self._seeded = True
         self._mask = written.masks[0]
         self._n_hands = self.games.states["n_hands"][0]
         if self.render_mode == "human":
@@ -189,7 +189,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         return written.observations[0], {"action_mask": self._mask.copy()}
 
     def step(
-        self, action: SupportsInt
+        self, action: SupportsIndex
     ) -> tuple[NDArray[np.int8], float, bool, bool, dict[str, Any]]:
         """Takes the learner's action and plays on to its next decision, or the end.
 
@@ -200,9 +200,9 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
             Observation (D,) int8, reward, terminated, truncated (always False), info.
 
         Raises:
-            ValueError: An illegal action, with `illegal="raise"` only.
+            ValueError: No whole number; or an illegal action, with `illegal="raise"`.
         """
-        chosen = int(action)
+        chosen = checked_action(action)
         if self._illegal == "raise" and not (0 <= chosen < N_ACTIONS and self._mask[chosen]):
             legal = np.flatnonzero(self._mask).tolist()
             raise ValueError(f"action={action!r} is illegal here; allowed: {legal}")

@@ -7,8 +7,9 @@ the same game everywhere. Scripted players run inside the kernel; other players 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,9 @@ from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import MAX_PLAYERS, N_ACTIONS, N_CARDS, OVER, REWARDS, layout
 from okgin_env.players.base import Decisions, Player, kernel_policy
-from okgin_env.positions import check_dealer, check_deck, check_seat, check_state
+from okgin_env.positions import check_dealer, check_deck, check_options, check_seat, check_state
 from okgin_env.rules import Rules, as_rules
+from okgin_env.shown import check_choice, shown
 from okgin_env.view import SeatView
 
 EPISODES = ("hand", "match")
@@ -68,8 +70,8 @@ def check_episode(rules: Rules, episode: str, reward: str) -> None:
     Raises:
         ValueError: They do not.
     """
-    _check_choice("episode", episode, EPISODES)
-    _check_choice("reward", reward, REWARDS if episode == "match" else REWARDS[:2])
+    check_choice("episode", episode, EPISODES)
+    check_choice("reward", reward, REWARDS if episode == "match" else REWARDS[:2])
     if episode == "match" and rules.target is None:
         raise ValueError("episode='match'; allowed: rules with a target (this has target=None)")
 
@@ -112,12 +114,12 @@ class Games:
         threads: int = 1,
     ) -> None:
         if not isinstance(n_games, (int, np.integer)) or n_games < 1:
-            raise ValueError(f"num_envs={n_games!r}; allowed: 1 or more")
+            raise ValueError(f"num_envs={shown(n_games)}; allowed: 1 or more")
         self.rules = as_rules(rules, players)
         check_episode(self.rules, episode, reward)
         check_seat("seat", seat, self.rules)
-        if threads < 1:
-            raise ValueError(f"threads={threads!r}; allowed: 1 or more")
+        if not isinstance(threads, (int, np.integer)) or threads < 1:
+            raise ValueError(f"threads={shown(threads)}; allowed: 1 or more")
         self.n_games = n_games
         self.seat = seat
         self.episode = batch.MATCH if episode == "match" else batch.HAND
@@ -145,6 +147,8 @@ class Games:
         Raises:
             ValueError: An unknown player, or a wrong number of them.
         """
+        if isinstance(pool, str) or not isinstance(pool, Sequence):
+            raise ValueError(f"pool={shown(pool)}; allowed: a list of opponents")
         tables = [seat_opponents(entry, self.rules.players) for entry in pool]
         self._table = np.arange(self.n_games) % len(tables)  # whom each game is played against
         self.policies = np.full((self.n_games, MAX_PLAYERS), EXTERNAL, np.int8)
@@ -162,6 +166,17 @@ class Games:
     def seed(self, games: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
         """Starts the random streams of games from 64-bit seeds."""
         batch.seed_games(self.states, games, seeds)
+
+    @contextmanager
+    def as_before_if_refused(self, options: Any) -> Iterator[None]:
+        """Puts all games back as they were where the options of a reset are refused in it."""
+        kept = None if options is None else (self.states.copy(), self.finals.copy())
+        try:
+            yield
+        except Exception:
+            if kept is not None:
+                self.states[:], self.finals[:] = kept
+            raise
 
     def reset(
         self,
@@ -182,10 +197,7 @@ class Games:
         Raises:
             ValueError: A bad deck, dealer or state, or a hand that ends before the learner decides.
         """
-        options = options or {}
-        if options.get("state") is not None and len(options.keys() & {"deck", "dealer"}):
-            raise ValueError("options: state with deck or dealer; allowed: one or the other")
-        self._started = True
+        options = check_options(options)
         given = None
         if options.get("state") is not None:
             for (
@@ -204,6 +216,7 @@ class Games:
             batch.deal_games(self.states, games, self._rules, decks, np.full(len(games), dealer))
         before = self.states["deck"][games].copy() if given is not None else None
         written = written or self._blank(False)
+        self._started = True
         self._advance(self._no_action, games, False, False, written)
         hand = self.episode == batch.HAND  # in a match the next hand is dealt
         if hand and before is not None and (self.states["deck"][games] != before).any():
@@ -374,8 +387,3 @@ def _keep_big_arrays_in_the_heap() -> None:
     block = np.empty(31 << 20, np.uint8)
     block[:: 1 << 20] = 0
     del block
-
-
-def _check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r}; allowed: {', '.join(allowed)}")

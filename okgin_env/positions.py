@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,24 @@ from okgin_env.kernel.rng import seed_streams
 from okgin_env.kernel.state import STATE, as_records, new_states
 from okgin_env.layout import DRAW, MAX_LOG, N_CARDS, NONE, OFFER, OVER, PHASES, SHED
 from okgin_env.rules import Rules
+from okgin_env.shown import shown
 
 MAX_SCORE = 1_000_000
+
+
+def check_options(options: Any) -> Mapping[str, Any]:
+    """What `reset(options=…)` was given, None as an empty mapping; what is in it is checked when it is used.
+
+    Raises:
+        ValueError: It is no mapping, or has a state and a deal.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise ValueError(f"options={shown(options)}; allowed: a mapping with deck, dealer or state")
+    if options.get("state") is not None and len(options.keys() & {"deck", "dealer"}):
+        raise ValueError("options: state with deck or dealer; allowed: one or the other")
+    return options
 
 
 def check_deck(deck: CardsLike) -> NDArray[np.int8]:
@@ -83,11 +99,15 @@ def position(
     Raises:
         ValueError: Cards missing, twice or too many, or a seat, phase or score out of range.
     """
-    states = new_states(1)
-    seed_streams(states[0], np.uint64(seed & 0xFFFFFFFFFFFFFFFF))
-    s = states[0]
+    if not isinstance(seed, (int, np.integer)):
+        raise ValueError(f"seed={shown(seed)}; allowed: a whole number")
+    if not isinstance(hands, Sequence) or isinstance(hands, str):
+        raise ValueError(f"hands={shown(hands)}; allowed: a list of {rules.players} hands")
     if len(hands) != rules.players:
         raise ValueError(f"hands: {len(hands)} hands; allowed: {rules.players}")
+    states = new_states(1)
+    seed_streams(states[0], np.uint64(int(seed) & 0xFFFFFFFFFFFFFFFF))
+    s = states[0]
     pile_ids = cards.ids(pile)
     dealt = [card for hand in hands for card in cards.ids(hand)] + pile_ids
     unseen = [card for card in range(N_CARDS) if card not in dealt]
@@ -104,18 +124,19 @@ def position(
     for name, value in (("seat", seat), ("dealer", dealer)):
         check_seat(name, value, rules)
     if scores is not None and (
-        len(scores) != rules.players
+        not isinstance(scores, Sequence)
+        or len(scores) != rules.players
         or not all(isinstance(s, (int, np.integer)) and 0 <= s <= MAX_SCORE for s in scores)
     ):
-        raise ValueError(f"scores={scores!r}; allowed: {rules.players} numbers, 0 to {MAX_SCORE}")
-    if not isinstance(seed, (int, np.integer)):
-        raise ValueError(f"seed={seed!r}; allowed: a whole number")
+        raise ValueError(
+            f"scores={shown(scores)}; allowed: {rules.players} numbers, 0 to {MAX_SCORE}"
+        )
     for k, hand in enumerate(hands):
         size = rules.hand_size + (k == seat and phase == "discard")
         if len(cards.ids(hand)) != size:
             raise ValueError(f"hands: seat {k} has {len(cards.ids(hand))} cards; allowed: {size}")
-    if phase not in PHASES[:OVER]:
-        raise ValueError(f"phase={phase!r}; allowed: {', '.join(PHASES[:OVER])}")
+    if not isinstance(phase, str) or phase not in PHASES[:OVER]:
+        raise ValueError(f"phase={shown(phase)}; allowed: {', '.join(PHASES[:OVER])}")
     if upcard is None and not pile_ids:
         raise ValueError("upcard=None; allowed with an empty pile: the card that set the limit")
     s["hands"][: rules.players] = [cards.mask(hand) for hand in hands]
@@ -156,7 +177,7 @@ def check_state(state: Any, rules: Rules, seed: int = 0) -> NDArray[np.void]:
         known = list(inspect.signature(position).parameters)[1:]
         unknown = [key for key in state if key not in known]
         if unknown:
-            raise ValueError(f"state: {unknown[0]!r}; allowed: {', '.join(known)}")
+            raise ValueError(f"state: {shown(unknown[0])}; allowed: {', '.join(known)}")
         missing = [key for key in ("hands", "pile", "seat") if key not in state]
         if missing:
             raise ValueError(f"state: {missing[0]!r} is missing; needed: hands, pile, seat")
@@ -215,7 +236,7 @@ def check_seat(name: str, seat: Any, rules: Rules) -> None:
     """
     whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
     if not whole or not 0 <= seat < rules.players:
-        raise ValueError(f"{name}={seat!r}; allowed: 0 to {rules.players - 1}")
+        raise ValueError(f"{name}={shown(seat)}; allowed: 0 to {rules.players - 1}")
 
 
 def _check(s: Any, name: str, low: int, high: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from okgin_env.layout import MAX_TURNS, NEXT_DEALER, RULES_DTYPE, VOID_DEALER
+from okgin_env.shown import shown
 
 PRESETS = ("classic", "french", "gin", "eaai", "openspiel")
 
@@ -95,7 +96,7 @@ class Rules:
             self._refuse(name, f"{low} to {high}{also}")
 
     def _refuse(self, name: str, allowed: str) -> None:
-        raise ValueError(f"rules: {name}={getattr(self, name)!r:.80}; allowed: {allowed}")
+        raise ValueError(f"rules: {name}={shown(getattr(self, name))}; allowed: {allowed}")
 
     @classmethod
     def preset(cls, name: str, players: int | None = None) -> Rules:
@@ -110,7 +111,7 @@ class Rules:
             ValueError: An unknown name or number of players.
         """
         seats = 2 if players is None else players
-        hand_size = 10 if seats == 2 else 7
+        hand_size = 10 if isinstance(seats, (int, np.integer)) and seats == 2 else 7
         common: dict[str, Any] = {"players": seats, "hand_size": hand_size}
         if name == "classic":
             return cls(**common)
@@ -130,7 +131,7 @@ class Rules:
                 next_dealer="alternates",
                 target=None,
             )
-        raise ValueError(f"rules: preset {name!r:.80}; allowed: {', '.join(PRESETS)}")
+        raise ValueError(f"rules: preset {shown(name)}; allowed: {', '.join(PRESETS)}")
 
     @classmethod
     def from_label(cls, label: str, players: int | None = None) -> Rules:
@@ -202,7 +203,9 @@ def as_rules(rules: Rules | str, players: int | None = None) -> Rules:
     if isinstance(rules, str):
         return Rules.preset(rules, players)
     if not isinstance(rules, Rules):
-        raise ValueError(f"rules={rules!r:.80}; allowed: a preset's name or a Rules object")
-    if players is not None and players != rules.players:
-        raise ValueError(f"players={players}; allowed: {rules.players}, as in the given Rules")
+        raise ValueError(f"rules={shown(rules)}; allowed: a preset's name or a Rules object")
+    if players is not None and (isinstance(players, np.ndarray) or players != rules.players):
+        raise ValueError(
+            f"players={shown(players)}; allowed: {rules.players}, as in the given Rules"
+        )
     return rules

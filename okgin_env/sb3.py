@@ -21,7 +21,8 @@ from okgin_env.info import forfeited, hand_infos, plain
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
 from okgin_env.rules import Rules
-from okgin_env.seeding import game_seeds
+from okgin_env.seeding import check_seed, game_seeds
+from okgin_env.shown import shown
 
 _NO_INFO: dict[str, Any] = {}  # shared by all games in which nothing ended
 
@@ -83,8 +84,14 @@ class OklahomaGinVecEnv(VecEnv):
         self.games.seed(self._all, game_seeds(seed, num_envs))
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Seeds game i with `seed + i` from the next reset on (None: by chance)."""
-        chosen = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+        """Seeds game i with `seed + i` from the next reset on (None: by chance).
+
+        Raises:
+            ValueError: No whole number of 0 or more.
+        """
+        chosen = check_seed(seed)
+        if chosen is None:
+            chosen = int(np.random.SeedSequence().generate_state(1)[0])
         seeds: list[int | None] = [chosen + i for i in range(self.num_envs)]
         self._seeds = seeds
         return seeds
@@ -95,10 +102,11 @@ class OklahomaGinVecEnv(VecEnv):
         Returns:
             (N, D) int8 observations.
         """
-        if self._seeds[0] is not None:
-            self.games.seed(self._all, game_seeds(self._seeds[0], self.num_envs))
+        with self.games.as_before_if_refused(self._options):
+            if self._seeds[0] is not None:
+                self.games.seed(self._all, game_seeds(self._seeds[0], self.num_envs))
+            written = self._reset_games()
         self._reset_seeds()
-        written = self._reset_games()
         self._reset_options()
         self._masks = written.masks.view(np.bool_)
         self.reset_infos = [_NO_INFO] * self.num_envs
@@ -106,8 +114,13 @@ class OklahomaGinVecEnv(VecEnv):
 
     def _reset_games(self) -> Written:
         """Resets all games, each with its own options if `set_options` gave them."""
-        first = self._options[0]  # the same object for all games, or one dictionary a game
-        if not any(self._options) or all(options is first for options in self._options):
+        given = self._options
+        if not isinstance(given, list) or len(given) != self.num_envs:
+            raise ValueError(
+                f"options={shown(given)}; allowed: a mapping, or {self.num_envs} of them"
+            )
+        first = given[0]  # the same object for all games, or one dictionary a game
+        if all(options is first or options == {} == first for options in given):
             return self.games.reset(self._all, first)
         written = self.games.reset(self._all[:1], first)
         for i in range(1, self.num_envs):

@@ -16,9 +16,11 @@ from okgin_env.games import Games, Written
 from okgin_env.info import forfeited, hand_infos
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
+from okgin_env.positions import check_options
 from okgin_env.render import raster
 from okgin_env.rules import Rules
 from okgin_env.seeding import game_seeds
+from okgin_env.shown import check_choice, shown
 
 
 class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]):
@@ -57,9 +59,10 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError as error:
             allowed = ", ".join(mode.value for mode in AutoresetMode)
-            raise ValueError(f"autoreset_mode={autoreset_mode!r}; allowed: {allowed}") from error
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(f"render_mode={render_mode!r}; allowed: None, ansi, rgb_array")
+            raise ValueError(
+                f"autoreset_mode={shown(autoreset_mode)}; allowed: {allowed}"
+            ) from error
+        check_choice("render_mode", render_mode, (None, *self.metadata["render_modes"]))
         self.games = Games(
             num_envs,
             rules,
@@ -105,11 +108,16 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             ValueError: A bad option, or a wrong number of seeds.
             TypeError: A reset mask that is no boolean array.
         """
-        options = dict(options or {})
-        chosen = self._reset_mask(options.pop("reset_mask", None))
+        given = dict(check_options(options))
+        chosen = self._reset_mask(given.pop("reset_mask", None))
         games = np.flatnonzero(chosen)
-        self._seed(games, seed)
-        written = self.games.reset(games, options)
+        seeded, seeds = self._seeds(games, seed)
+        with self.games.as_before_if_refused(given or None):
+            if not self._seeded:
+                self.games.seed(self._all, game_seeds(None, self.num_envs))
+            self.games.seed(seeded, seeds)
+            written = self.games.reset(games, given)
+        self._seeded = True
         self._ended[games] = False
         self._keep(games, written)
         return self._observations.copy(), self._masks_info(games)
@@ -194,7 +202,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             return np.ones(self.num_envs, np.bool_)
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
             raise TypeError(
-                f"reset_mask={mask!r}; allowed: a bool array of shape ({self.num_envs},)"
+                f"reset_mask={shown(mask)}; allowed: a bool array of shape ({self.num_envs},)"
             )
         if mask.shape != (self.num_envs,) or not mask.any():
             raise ValueError(
@@ -202,19 +210,19 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             )
         return mask
 
-    def _seed(self, games: NDArray[np.int64], seed: int | Sequence[int | None] | None) -> None:
-        """Seeds the games that are reset, as single environments with these seeds would."""
-        if not self._seeded:
-            self.games.seed(self._all, game_seeds(None, self.num_envs))
-        self._seeded = True
-        if isinstance(seed, (int, np.integer)):
-            self.games.seed(games, game_seeds(int(seed), self.num_envs)[games])
-        elif seed is not None:
-            if len(seed) != self.num_envs:
-                raise ValueError(f"seed: {len(seed)} seeds; allowed: {self.num_envs}")
-            for i in games.tolist():
-                if seed[i] is not None:
-                    self.games.seed(np.array([i]), game_seeds(seed[i], 1))
+    def _seeds(
+        self, games: NDArray[np.int64], seed: int | Sequence[int | None] | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Which of the games that are reset are seeded, and with what: as single environments with these seeds."""
+        if seed is None:
+            return self._all[:0], game_seeds(None, 0)
+        if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, (str, bytes)):
+            return games, game_seeds(seed, self.num_envs)[games]
+        if len(seed) != self.num_envs:
+            raise ValueError(f"seed: {len(seed)} seeds; allowed: {self.num_envs}")
+        chosen = [i for i in games.tolist() if seed[i] is not None]
+        seeds = [game_seeds(seed[i], 1)[0] for i in chosen]
+        return np.array(chosen, np.int64), np.array(seeds, np.uint64)
 
     def _keep(self, games: NDArray[np.int64], written: Written) -> None:
         self._observations = self._observations.copy()

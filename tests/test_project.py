@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "okgin_env"
 ORDER = [  # imports go from later rows to earlier ones only
-    {"okgin_env.layout", "okgin_env.files"},
+    {"okgin_env.layout", "okgin_env.files", "okgin_env.shown"},
     {"okgin_env.cards", "okgin_env.rules"},
     {"okgin_env"},
     {"okgin_env.kernel"},
@@ -112,7 +112,7 @@ def test_stale_compiled_code_is_never_served(tmp_path: Path) -> None:
     """Editing a callee in another file changes what its callers do at the next start."""
     package = tmp_path / "okgin_env"
     (package / "kernel").mkdir(parents=True)
-    for name in ("__init__.py", "layout.py", "rules.py", "cards.py"):
+    for name in ("__init__.py", "layout.py", "rules.py", "cards.py", "shown.py"):
         (package / name).write_text((ROOT / "okgin_env" / name).read_text())
     for name in ("__init__.py", "jit.py"):
         source = (ROOT / "okgin_env" / "kernel" / name).read_text()

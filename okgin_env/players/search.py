@@ -22,6 +22,7 @@ from okgin_env.players.equity import FILE, NO_EQUITY, equity_table
 from okgin_env.players.expert import EXPERT, ExpertPlayer
 from okgin_env.players.scripted import ScriptedPlayer
 from okgin_env.rules import Rules
+from okgin_env.shown import shown
 
 BLOCK = 32  # worlds between two looks at the evidence
 MAX_WORLDS = 1 << 20
@@ -70,7 +71,7 @@ class SearchPlayer:
             if not set(names) <= set(allowed):
                 several = ', or several joined by "+"' if what == "theirs" else ""
                 raise ValueError(
-                    f"search: {what}={getattr(self, what)!r}; allowed: {', '.join(allowed)}{several}"
+                    f"search: {what}={shown(getattr(self, what))}; allowed: {', '.join(allowed)}{several}"
                 )
         if not 1 <= self.worlds <= MAX_WORLDS:
             raise ValueError(f"search: worlds={self.worlds}; allowed: 1 to {MAX_WORLDS}")
@@ -134,11 +135,13 @@ class SearchPlayer:
             if k == 0 and not equals:
                 name, value = "worlds", part
             if name not in _OPTIONS or name in found:
-                raise ValueError(f"search: {part!r}; allowed: each once: {', '.join(_OPTIONS)}")
+                raise ValueError(
+                    f"search: {shown(part)}; allowed: each once: {', '.join(_OPTIONS)}"
+                )
             try:
                 found[name] = _OPTIONS[name](value)
             except (ValueError, KeyError) as error:
-                raise ValueError(f"search: {part!r}; allowed: a value for {name}") from error
+                raise ValueError(f"search: {shown(part)}; allowed: a value for {name}") from error
         return cls(**found)
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
