@@ -29,6 +29,8 @@ def main(argv: list[str] | None = None) -> int:
             default=PRESETS.get(preset, PRESETS["quick"]),
             description=f"{TrainConfig.__doc__}\n{EXAMPLES}",
         )
+        if config.resume:
+            TrainConfig.of_run(config.resume, config.trust)
         from agents.ppo import train  # after the checks: torch takes a while to import
 
         train(config)

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from okgin_env import PRESETS as RULES
 from okgin_env import Rules, players
 from okgin_env.games import check_episode
+from okgin_env.players import runs_code
+from okgin_env.shown import shown
 
 DEVICES = ("cpu", "cuda", "mps", "auto")
 SELF = "self"  # among the opponents: a past self of the run
+MOST = {
+    "imitate_moves": 10**9, "steps": 10**13, "games": 1 << 20, "rollout": 1 << 20, "batch": 1 << 24, "epochs": 1000,
+    "threads": 1024, "final_hands": 10**9, "checkpoint_every": 10**13, "evaluation_hands": 10**9, "seed": 2**32 - 1,
+}  # fmt: skip
+MOST_MOVES = 1 << 24  # between two updates
+MOST_LAYERS, WIDEST = 32, 1 << 14
+MOST_BYTES = 1 << 20  # of a configuration's file
 Preset = Literal["smoke", "quick", "full", "gpu"]
 
 
@@ -88,6 +99,10 @@ class TrainConfig:
     ladder: tuple[str, ...] = ("simple", "knocker", "camper", "random")
     """Whom the agent is evaluated against."""
 
+    trust: bool = False
+    """With resume: goes on with a run whose players are classes or programs of your own, too. They run code, so only
+    for a run folder that nobody else has made."""
+
     def check(self) -> None:
         """Checks every option.
 
@@ -98,37 +113,29 @@ class TrainConfig:
         _check_among("rules", self.rules, RULES)
         rules = Rules.preset(self.rules, self.seats)
         check_episode(rules, self.episode, self.reward)
-        for name in (
-            "imitate_moves",
-            "steps",
-            "games",
-            "rollout",
-            "batch",
-            "epochs",
-            "threads",
-            "final_hands",
-        ):
-            _check_least(name, getattr(self, name), 1)
-        for name in ("checkpoint_every", "evaluation_hands", "seed"):
-            _check_least(name, getattr(self, name), 0 if name == "seed" else 1)
+        for name, most in MOST.items():
+            _check_range(name, getattr(self, name), 0 if name == "seed" else 1, most)
+        _check_range("games * rollout", self.games * self.rollout, 1, MOST_MOVES)
         if (self.games * self.rollout) % self.batch:
             raise ValueError(
                 f"batch={self.batch}; allowed: a divisor of games * rollout = {self.games * self.rollout}"
             )
         if not self.opponents or not self.ladder:
             raise ValueError("opponents and ladder; allowed: at least one player each")
-        if not self.layers or min(self.layers) < 1:
-            raise ValueError(f"layers={self.layers}; allowed: one or more widths above 0")
+        if not 0 < len(self.layers) <= MOST_LAYERS or not all(0 < n <= WIDEST for n in self.layers):
+            raise ValueError(
+                f"layers={shown(self.layers)}; allowed: 1 to {MOST_LAYERS} widths of 1 to {WIDEST}"
+            )
         for name in ("learning_rate", "clip"):
-            if not getattr(self, name) > 0:
+            if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name}={getattr(self, name)}; allowed: above 0")
         for name in ("entropy", "value_weight"):
-            if not getattr(self, name) >= 0:
+            if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name}={getattr(self, name)}; allowed: 0 or more")
         if not 0 <= self.gae_lambda <= 1:
             raise ValueError(f"gae_lambda={self.gae_lambda}; allowed: 0 to 1")
-        if self.device.split(":")[0] not in DEVICES:
-            raise ValueError(f"device={self.device!r}; allowed: {', '.join(DEVICES)}")
+        if not re.fullmatch(f"({'|'.join(DEVICES)})(:[0-9]{{1,3}})?", self.device):
+            raise ValueError(f"device={shown(self.device)}; allowed: {', '.join(DEVICES)}")
         if self.imitate != "none":
             players.make(self.imitate)
         for spec in (*self.opponents, *self.ladder):
@@ -144,28 +151,72 @@ class TrainConfig:
         """The configuration from JSON text.
 
         Raises:
-            ValueError: It is no configuration of this version.
+            ValueError: It is no configuration of this version, or an option is of another type.
         """
         try:
-            content: dict[str, Any] = json.loads(text)
-            for name, value in content.items():
-                if isinstance(value, list):
-                    content[name] = tuple(value)
-            for name in ("out", "resume"):
-                content[name] = Path(content[name]) if content.get(name) else None
-            return cls(**content)
-        except (TypeError, AttributeError, json.JSONDecodeError) as error:
+            content: Any = json.loads(text)
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"no configuration of this version: {error}") from error
+        kinds = get_type_hints(cls)
+        if not isinstance(content, dict) or not content.keys() <= kinds.keys():
+            stray = [*(content.keys() - kinds.keys())] if isinstance(content, dict) else content
+            raise ValueError(f"no configuration of this version: {shown(stray)}")
+        for name, value in content.items():
+            if isinstance(value, list):
+                content[name] = tuple(value)
+            elif isinstance(value, str) and Path in get_args(kinds[name]):
+                content[name] = Path(value)
+            if not _fits(content[name], kinds[name]):
+                raise ValueError(f"{name}={shown(value)}; allowed: {cls.__annotations__[name]}")
+        return cls(**content)
+
+    @classmethod
+    def of_run(cls, folder: Path, trust: bool = False) -> TrainConfig:
+        """The configuration of a run that is to go on.
+
+        Args:
+            folder: The run's folder, which may be a stranger's.
+            trust: Whether its players may be classes and programs.
+
+        Raises:
+            ValueError: The folder of no run, a bad option, or a player that runs code and is not trusted.
+            FileNotFoundError: A model file that is missing.
+        """
+        path = folder / "config.json"
+        if not path.is_file():
+            raise ValueError(f"resume={shown(str(folder))}; allowed: the folder of an earlier run")
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"'{path}' has over {MOST_BYTES} bytes; allowed: a configuration")
+        config = cls.from_json(path.read_text())
+        foreign = [s for s in (config.imitate, *config.opponents, *config.ladder) if runs_code(s)]
+        if foreign and not trust:
+            raise ValueError(
+                f"'{path}' has the player {shown(foreign[0])}, which runs code; allowed with --trust"
+            )
+        config.check()
+        return config
 
 
 def _check_among(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise ValueError(f"{name}={value!r}; allowed: {', '.join(allowed)}")
+        raise ValueError(f"{name}={shown(value)}; allowed: {', '.join(allowed)}")
 
 
-def _check_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise ValueError(f"{name}={value}; allowed: {least} or more")
+def _check_range(name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        allowed = f"{least} or more" if value < least else f"{least} to {most}"
+        raise ValueError(f"{name}={shown(value)}; allowed: {allowed}")
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Whether a value is of the type that a field is declared with."""
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple) and all(_fits(v, get_args(kind)[0]) for v in value)
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if isinstance(value, bool) and kind is not bool:
+        return False
+    return isinstance(value, (int, float) if kind is float else kind)
 
 
 PRESETS: dict[str, TrainConfig] = {

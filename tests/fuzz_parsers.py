@@ -6,7 +6,8 @@
 
 Good inputs are changed (bytes, words, lines and numbers; cut, doubled, swapped, taken from another input), and an input
 that reaches a new line of the readers is kept and changed further. Whatever is refused must be refused by a ValueError in one
-line; whatever is taken must come back the same from its own text. Anything else is a finding: it is printed with its
+line; whatever is taken must come back the same from its own text. No input may take over five seconds or a gibibyte, and what lies in a
+folder of its own must leave nothing else there. Anything else is a finding: it is printed with its
 input, and the exit code is 1. Half of the inputs are changed good ones even late, so all of the readers stay in reach.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -42,6 +44,9 @@ else:
 
 MAX_INPUT = 20_000  # bytes
 MAX_SECONDS = 5.0  # for one input: more is a finding
+MAX_MEMORY = (
+    1 << 30
+)  # by which one input may make the process grow: model files may unpack to half of it
 TOKENS = (b"", b"\n", b"\r\n", b" ", b"\0", b"0", b"-1", b"9" * 20, b"1e999", b"NaN", b"null", b"true", b"[]", b"{}",
           b'"', b"'", b"\xff", b"\xe2\x80\xa8", "é".encode(), "٣".encode(), b"As", b"[" * 2000, b"2147483648", b"0x1")  # fmt: skip
 
@@ -94,7 +99,7 @@ class Loop:
         Raises:
             Finding: It was neither taken nor refused as it should be.
         """
-        before, started = len(self.lines), time.monotonic()
+        before, started, memory = len(self.lines), time.monotonic(), _peak()
         sys.settrace(self._trace)
         try:
             read(self.name, data)
@@ -106,6 +111,8 @@ class Loop:
         self.n += 1
         if time.monotonic() - started > MAX_SECONDS and self.n > len(self.seeds):
             raise Finding(f"{self.name}: over {MAX_SECONDS:.0f} s for one input\n  {data!r}")
+        if _peak() - memory > MAX_MEMORY and self.n > len(self.seeds):
+            raise Finding(f"{self.name}: over {MAX_MEMORY >> 20} MiB for one input\n  {data!r}")
         if len(self.lines) > before or self.n <= len(self.seeds):
             self.kept.append(data)
 
@@ -116,6 +123,11 @@ class Loop:
         if event == "line":
             self.lines.add((name, frame.f_lineno))
         return self._trace
+
+
+def _peak() -> int:
+    """The most memory that this process has had, in bytes."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def read(name: str, data: bytes) -> None:

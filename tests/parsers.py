@@ -5,6 +5,7 @@ A target may raise a ValueError in one line and nothing else. What it takes must
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 import tempfile
@@ -199,3 +200,9 @@ TARGETS = {
     "served": Target(read_served, _told, ("okgin_env/serve.py", "okgin_env/view.py")),
     "weights": Target(read_weights, _networks, ("okgin_env/players/weights.py",)),
 }
+if importlib.util.find_spec("torch") and importlib.util.find_spec(
+    "rich"
+):  # else these are not read at all
+    from parsers_files import FILES
+
+    TARGETS |= {name: Target(*parts) for name, parts in FILES.items()}

@@ -11,7 +11,7 @@ import numpy as np
 
 from okgin_env.arena.match import Played
 from okgin_env.arena.outcome import KNOCK_DEADWOOD, KNOCK_LIMITS, KNOCK_TURNS, Results
-from okgin_env.arena.task import Task
+from okgin_env.arena.task import MOST, Task
 from okgin_env.histories import parse
 from okgin_env.layout import ENDINGS
 from okgin_env.players.base import FAULTS
@@ -85,6 +85,8 @@ def unpacked(
     columns = {name: rows[name].astype(wide.get(name, np.int8)) for name in ROW.names or ()}
     _check_values(columns)
     spent = np.array([float(t or 0) for t in times])
+    if not ((spent >= 0) & (spent < MOST)).all():
+        raise ValueError(f"times={shown(times)}; allowed: seconds and decisions")
     made = Results(
         task.a, task.b, **columns, seconds=spent[:2], decisions=spent[2:].astype(np.int64)
     )

@@ -21,6 +21,7 @@ from okgin_env.arena.match import Played
 from okgin_env.arena.rows import KNOCKS, agree, digest_of, packed, rows_of, unpacked
 from okgin_env.arena.task import Task, as_task, key_of, overlap
 from okgin_env.rules import Rules
+from okgin_env.shown import shown, told
 
 FORMAT = "okgin_env results 1"
 _TABLES = """
@@ -56,10 +57,22 @@ class Store:
                 if rules is None:
                     raise ValueError(f"results file '{path}' is empty; allowed: a file of results")
                 self._create(rules)
+            self._check_tables()
         self.rules = self._rules(rules)
 
     def _is_made(self) -> bool:
         return self._db.execute("SELECT name FROM sqlite_master LIMIT 1").fetchone() is not None
+
+    def _check_tables(self) -> None:
+        """Checks that there is nothing in the file but what this package makes: a view can have endless rows.
+
+        Raises:
+            ValueError: There is something else.
+        """
+        query = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL LIMIT 9"
+        found = {sql for (sql,) in self._db.execute(query)}
+        if found != {made for text in _TABLES.split(";") if (made := text.strip())}:
+            raise ValueError(f"results file '{self.path}' holds no tables of {FORMAT!r}")
 
     def _create(self, rules: Rules) -> None:
         rows = {"format": FORMAT, "rules": rules.label}
@@ -76,18 +89,13 @@ class Store:
         Raises:
             ValueError: It is not one of this package.
         """
-        try:
-            return dict(self._rows("SELECT name, value FROM about"))
-        except (ValueError, TypeError) as error:
-            raise ValueError(
-                f"results file '{self.path}' holds no results of this package"
-            ) from error
+        return self._texts("SELECT name, value FROM about")
 
     def _rules(self, wanted: Rules | None) -> Rules:
         about = self.about()
         if about.get("format") != FORMAT:
             raise ValueError(
-                f"results file '{self.path}' has format {about.get('format')!r}; allowed: {FORMAT!r}"
+                f"results file '{self.path}' has format {shown(about.get('format'))}; allowed: {FORMAT!r}"
             )
         rules = Rules.from_label(about.get("rules", ""))
         if wanted is not None and wanted != rules:
@@ -114,11 +122,22 @@ class Store:
             yield
         except sqlite3.DatabaseError as error:
             kind = OSError if isinstance(error, sqlite3.OperationalError) else ValueError
-            raise kind(f"results file '{self.path}': {error}") from error
+            raise kind(f"results file '{self.path}': {told(error)}") from error
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._said():
             return self._db.execute(query, values).fetchall()
+
+    def _texts(self, query: str) -> dict[str, str]:
+        """Two columns of texts.
+
+        Raises:
+            ValueError: There is something else in them.
+        """
+        rows = self._rows(query)
+        if not all(isinstance(value, str) for row in rows for value in row):
+            raise ValueError(f"results file '{self.path}' is damaged: {query} gives no texts")
+        return dict(rows)
 
     def note(self, versions: Mapping[str, str]) -> None:
         """Adds what results were made with, as `provenance.versions` has it; several of a kind are kept, in order."""
@@ -153,8 +172,12 @@ class Store:
             self._db.executemany("INSERT OR IGNORE INTO players VALUES (?, ?)", rows)
 
     def fingerprints(self) -> dict[str, str]:
-        """Fingerprints by player's name."""
-        return dict(self._rows("SELECT name, fingerprint FROM players"))
+        """Fingerprints by player's name.
+
+        Raises:
+            ValueError: The file is damaged.
+        """
+        return self._texts("SELECT name, fingerprint FROM players")
 
     def tasks(self) -> list[Task]:
         """Everything that has been played, in order.
@@ -215,7 +238,9 @@ class Store:
         try:
             return unpacked(task, self.rules.players, *rows[0])
         except (ValueError, TypeError, IndexError, zlib.error) as error:
-            raise ValueError(f"results file '{self.path}': {task} is damaged: {error}") from error
+            raise ValueError(
+                f"results file '{self.path}': {task} is damaged: {told(error)}"
+            ) from error
 
     def merge(self, other: Store) -> int:
         """Takes over the rows of another file of whose deals this one has none.

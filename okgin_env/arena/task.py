@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+MOST = 1 << 53  # deals, and the number of a deal
+
 
 @dataclass(frozen=True)
 class Task:
@@ -42,7 +44,7 @@ def key_of(task: Task) -> tuple[str, str, str, str]:
 def as_task(seed: Any, a: Any, b: Any, kind: Any, first: Any, deals: Any) -> Task | None:
     """The task that a row is of; None: a row that cannot be of one."""
     texts = all(isinstance(value, str) for value in (seed, a, b, kind))
-    numbers = all(isinstance(value, int) and value >= 0 for value in (first, deals))
+    numbers = all(isinstance(value, int) and 0 <= value < MOST for value in (first, deals))
     if not (texts and numbers and re.fullmatch("[0-9]{1,1000}", seed)):
         return None
     return Task(int(seed), a, b, kind, first, deals)

@@ -13,6 +13,7 @@ from okgin_env.players.process import ProcessPlayer
 from okgin_env.players.scripted import DESCRIPTIONS as SCRIPTED
 from okgin_env.players.scripted import ScriptedPlayer
 from okgin_env.players.search import SearchPlayer
+from okgin_env.shown import shown, told
 
 __all__ = [
     "DESCRIPTIONS",
@@ -43,6 +44,12 @@ def names() -> list[str]:
     return list(POLICIES)
 
 
+def runs_code(spec: str) -> bool:
+    """Whether making a player from a spec, or playing it, runs code that the spec names: a program or a class."""
+    built_in = spec == SEARCH or spec.startswith(f"{SEARCH}:") or spec.endswith(MODEL_SUFFIXES)
+    return spec.startswith(PROGRAM) or (":" in spec and not built_in)
+
+
 def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
     """A player from its spec.
 
@@ -65,7 +72,7 @@ def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
         if isinstance(spec, Player) and not isinstance(spec, type):
             return spec
         raise ValueError(
-            f"player {spec!r}; allowed: a name, a file, or an object with name and act()"
+            f"player {shown(spec)}; allowed: a name, a file, or an object with name and act()"
         )
     if spec in POLICIES:
         return ScriptedPlayer(spec)
@@ -80,7 +87,7 @@ def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
     if ":" in spec:
         return _imported(spec)
     raise ValueError(
-        f"player {spec!r}; allowed: {', '.join(names())}, {EXPERT}, search:WORLDS, a file ending in "
+        f"player {shown(spec)}; allowed: {', '.join(names())}, {EXPERT}, search:WORLDS, a file ending in "
         f"{' or '.join(MODEL_SUFFIXES)}, package.module:Class, or cmd: and a command"
     )
 
@@ -91,8 +98,7 @@ def _imported(spec: str) -> Player:
     try:
         player = getattr(importlib.import_module(module_name), class_name)()
     except (Exception, SystemExit) as error:  # whatever somebody's module does when it is imported
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(f"player {spec!r} cannot be made: {reason}") from error
+        raise ValueError(f"player {shown(spec)} cannot be made: {told(error)}") from error
     if not isinstance(player, Player):
-        raise ValueError(f"player {spec!r} has no name and act(decisions); derive it from Bot")
+        raise ValueError(f"player {shown(spec)} has no name and act(decisions); derive it from Bot")
     return player

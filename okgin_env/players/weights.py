@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.layout import N_ACTIONS
+from okgin_env.shown import told
 
 FORMAT = "okgin_env policy 1"
 ACTIVATION_NAMES = ("relu", "tanh")
@@ -46,8 +47,7 @@ def _read_safetensors(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
     try:
         metadata, tensors = _parse_safetensors(path.read_bytes())
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(f"model file '{path}' is no safetensors file: {reason}") from error
+        raise ValueError(f"model file '{path}' is no safetensors file: {told(error)}") from error
     if metadata.get("format") != FORMAT or metadata.get("activation") not in ACTIVATION_NAMES:
         raise ValueError(f"model file '{path}' holds no policy of format '{FORMAT}'")
     return tensors, metadata["activation"]
@@ -94,8 +94,7 @@ def _read_zip(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
         _check_unpacked(4 * tensor.numel() for tensor in state.values())
         tensors = {name: tensor.float().numpy() for name, tensor in state.items()}
     except Exception as error:  # whatever a broken or hostile archive provokes is one clear line
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(f"model file '{path}' holds no readable policy: {reason}") from error
+        raise ValueError(f"model file '{path}' holds no readable policy: {told(error)}") from error
     kwargs = data.get("policy_kwargs") if isinstance(data, dict) else None
     named = str(kwargs.get("activation_fn", "Tanh") if isinstance(kwargs, dict) else "Tanh")
     activation = "relu" if "ReLU" in named else "tanh" if "Tanh" in named else named
