@@ -1,7 +1,7 @@
 """The core on several Pythons and libraries: fresh environments with nothing but the core and pytest.
 
     python tests/versions.py                                    every Python found, and the oldest libraries
-    python tests/versions.py --python python3.13 --pins newest
+    python tests/versions.py --python 3.13 --pins newest
     python tests/versions.py --keep envs                        keeps the environments for the next time
 
 In each environment the package is installed as its wheel, without any extra, and pytest with hypothesis; then `core_only.py` says whether all that should
@@ -110,13 +110,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--python", nargs="+", default=[], help="interpreters (default: 3.11 to 3.13 where found)")  # fmt: skip
+    parser.add_argument("--python", nargs="+", default=[], help="interpreters, or versions such as 3.12 (default: 3.11 to 3.13 where found)")  # fmt: skip
     parser.add_argument("--pins", nargs="+", choices=("newest", "oldest"), default=[], help="libraries (default: newest, and oldest with the first Python)")  # fmt: skip
     parser.add_argument("--tests", nargs="+", default=TESTS, metavar="NAME", help="test files, as in tests/test_NAME.py")  # fmt: skip
     parser.add_argument("--keep", type=Path, metavar="DIR", help="make the environments here and keep them")  # fmt: skip
     add_row_option(parser)
     args = parser.parse_args()
-    pythons = args.python or [made for version in PYTHONS if (made := found(version))]
+    given = [(found(p) if re.fullmatch(r"3\.\d+", p) else None) or p for p in args.python]
+    pythons = given or [made for version in PYTHONS if (made := found(version))]
     pairs = [(p, pins) for p in pythons for pins in args.pins or ["newest"]]
     if not args.pins:
         pairs.append((pythons[0], "oldest"))
