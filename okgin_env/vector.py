@@ -216,8 +216,9 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         """Which of the games that are reset are seeded, and with what: as single environments with these seeds."""
         if seed is None:
             return self._all[:0], game_seeds(None, 0)
-        if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, (str, bytes)):
-            return games, game_seeds(seed, self.num_envs)[games]
+        if isinstance(seed, (str, bytes)) or not isinstance(seed, (Sequence, np.ndarray)):
+            first: Any = seed  # game_seeds refuses what is none
+            return games, game_seeds(first, self.num_envs)[games]
         if len(seed) != self.num_envs:
             raise ValueError(f"seed: {len(seed)} seeds; allowed: {self.num_envs}")
         chosen = [i for i in games.tolist() if seed[i] is not None]

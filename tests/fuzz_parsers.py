@@ -233,14 +233,14 @@ def main() -> int:
     )
     parser.add_argument("--seconds", type=float, default=10.0, help="for each target (default: 10)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--target", choices=parsers.TARGETS, help="only this one")
+    parser.add_argument("--target", nargs="+", choices=parsers.TARGETS, help="only these")
     parser.add_argument("--engine", choices=("own", "atheris"), default="own")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     add_row_option(parser)
     args = parser.parse_args()
     if args.inside:
-        _inside_atheris(args.target, args.seconds, args.seed, args.inside)
-    names = [args.target] if args.target else [*parsers.TARGETS]
+        _inside_atheris(args.target[0], args.seconds, args.seed, args.inside)
+    names = args.target or [*parsers.TARGETS]
     tried, failed = {}, 0
     with progress("readers", len(names)) as advance:
         for name in names:

@@ -13,7 +13,7 @@ pytest.importorskip("choix")
 
 import evaluate
 from okgin_env import Rules, players
-from okgin_env.arena.match import play, play_deals
+from okgin_env.arena.match import deal_streams, play, play_deals
 from okgin_env.arena.outcome import Pair
 from okgin_env.arena.report import table
 from okgin_env.arena.statistics import bradley_terry, clustered_mean
@@ -69,6 +69,18 @@ def test_same_seed_same_results_and_chunks_do_not_matter(monkeypatch: pytest.Mon
     assert np.array_equal(whole.points, again.points)
     other = play(a, b, Rules.preset("gin"), 50, seed=10)
     assert not np.array_equal(whole.points, other.points)
+
+
+@pytest.mark.parametrize("seed", [0, 7, 1 << 90])
+@pytest.mark.parametrize("first", [0, 1, 1234, 1 << 40])
+def test_streams_of_deals_are_numpys_words(seed: int, first: int) -> None:
+    """Making all the words before them took a second for a million deals, again and again."""
+    made = deal_streams(seed, first, 77)
+    if first < 1 << 20:
+        words = np.random.SeedSequence(seed).generate_state(first + 77, np.uint64)
+        assert made.dtype == words.dtype
+        assert (made == words[first:]).all()
+    assert (made[40:] == deal_streams(seed, first + 40, 37)).all()
 
 
 def test_illegal_player_loses_its_hands_and_is_counted() -> None:

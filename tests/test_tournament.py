@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -176,12 +177,32 @@ def test_hands_to_look_at_do_not_hang_on_the_order_of_tasks() -> None:
     played = [(task, hall.play(task)) for task in tasks]
     shown = []
     for order in (played, played[::-1], played[5:] + played[:5]):
-        gathered = Gathered()
+        gathered = Gathered(lambda task: dict(played)[task].results)
         for task, part in order:
             gathered.keep(task, part)
         shown.append([str(hand) for hand in gathered.worth_showing()])
     assert shown[0] == shown[1] == shown[2]
     assert len(shown[0]) == SHOWN
+
+
+def test_results_of_deals_are_not_kept_in_memory() -> None:
+    """They are in the store; a night's would fill the memory."""
+    hall, store = (
+        Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]}),
+        Store(None, CLASSIC),
+    )
+    gathered, kept = Gathered(lambda task: store.get(task).results), []
+    for first in (80, 0, 40):
+        task = Task(0, *NAMES[:2], "hands", first, 40)
+        played = hall.play(task)
+        store.add(task, played)
+        gathered.keep(task, played)
+        kept.append(weakref.ref(played.results))
+        del played
+    assert [ref() for ref in kept] == [None] * 3
+    whole = play_deals(*hall.players.values(), CLASSIC, 0, 0, 120).results
+    assert np.array_equal(gathered.joined().points, whole.points)
+    assert np.array_equal(gathered.points(0, 100), whole.points[:100])
 
 
 def test_stores_merge_and_refuse_what_does_not_fit(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,19 +19,25 @@ SHOWN = 8  # hands of each pair that are kept to be looked at
 class Gathered:
     """What has been played of a pair in one kind of game: of the hands themselves only what is needed of them all.
 
+    Results deal by deal stay in the store and are read when they are needed: a night's would fill the memory.
+
+    Args:
+        results: Reads those of a task.
+
     Attributes:
-        results: By task.
+        tasks: What has been played.
         knocks: As in `Pair`, of all tasks.
     """
 
-    def __init__(self) -> None:
-        self.results: dict[Task, Results] = {}
+    def __init__(self, results: Callable[[Task], Results]) -> None:
+        self._results = results
+        self.tasks: set[Task] = set()
         self.knocks: NDArray[np.int64] = np.zeros((), np.int64)
         self._hands: list[_Ranked] = []
 
     def keep(self, task: Task, played: Played) -> None:
         """Adds a task; in which order they come does not matter."""
-        self.results[task] = played.results
+        self.tasks.add(task)
         self.knocks = self.knocks + played.knocks
         new = [
             _Ranked((-_swing(hand, task.a), task.seed, task.first, k), hand)
@@ -49,19 +55,19 @@ class Gathered:
 
     def joined(self) -> Results:
         """All results, in the order of seeds and deals."""
-        return joined([self.results[task] for task in self.in_order()])
+        return joined([self._results(task) for task in self.in_order()])
 
     def in_order(self) -> list[Task]:
         """The tasks, by seeds and deals."""
-        return sorted(self.results, key=lambda task: (task.seed, task.first))
+        return sorted(self.tasks, key=lambda task: (task.seed, task.first))
 
     def points(self, seed: int, n_deals: int) -> NDArray[np.float64]:
         """(D, R) `Results.points` of the first deals of a seed, and of all that was played of other seeds."""
         return np.concatenate(
             [
-                self.results[task].points[: max(0, n_deals - task.first)]
-                if task.seed == seed
-                else self.results[task].points
+                self._results(task).points[
+                    : max(0, n_deals - task.first) if task.seed == seed else None
+                ]
                 for task in self.in_order()
             ]
         )

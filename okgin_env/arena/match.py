@@ -21,13 +21,26 @@ from okgin_env.rules import Rules
 
 CHUNK = 2048  # deals played at once
 _TIMED_DEALS = 500  # behind a compiled player's speed
+_HASH_START, _HASH_FACTOR = 0x8B51F9DD, 0x58F38DED  # of NumPy's SeedSequence.generate_state
 Progress = Callable[[int], None]
 
 
 def deal_streams(seed: int, first: int, n_deals: int) -> NDArray[np.uint64]:
-    """(n_deals,) the random streams of deals `first`, `first + 1`, … of a seed, however many are asked for."""
-    words = np.random.SeedSequence(seed).generate_state(first + n_deals, np.uint64)
-    return words[first:].astype(np.uint64)
+    """(n_deals,) the random streams of deals `first`, `first + 1`, … of a seed, however many are asked for.
+
+    They are the words of NumPy's `SeedSequence(seed).generate_state` from `first` on, without those before them: making them, too,
+    would slow a tournament down with every deal. Each half of a word is a number of the seed's pool, hashed with its own power of
+    a constant.
+    """
+    pool = np.random.SeedSequence(seed).pool
+    n, begin = 2 * n_deals, 2 * first
+    factors = np.full(n + 1, _HASH_FACTOR, np.uint32)
+    factors[0] = _HASH_START * pow(_HASH_FACTOR, begin, 1 << 32) % (1 << 32)
+    hashes = np.multiply.accumulate(factors, dtype=np.uint32)
+    halves = pool[(begin + np.arange(n)) % len(pool)] ^ hashes[:-1]
+    halves *= hashes[1:]
+    halves ^= halves >> np.uint32(16)
+    return halves.astype("<u4").view("<u8").astype(np.uint64)
 
 
 def play(

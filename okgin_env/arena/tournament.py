@@ -21,7 +21,7 @@ from okgin_env.arena.engines import Hall, engine
 from okgin_env.arena.fingerprints import fingerprint
 from okgin_env.arena.gathered import Gathered
 from okgin_env.arena.match import Played
-from okgin_env.arena.outcome import Outcome, Pair
+from okgin_env.arena.outcome import Outcome, Pair, Results
 from okgin_env.arena.plan import Plan
 from okgin_env.arena.store import Store
 from okgin_env.arena.task import Task
@@ -103,12 +103,16 @@ class _Tournament:
             self._keep(task, store.get(task))
 
     def _keep(self, task: Task, played: Played) -> None:
-        self.played.setdefault((task.a, task.b, task.kind), Gathered()).keep(task, played)
+        key = (task.a, task.b, task.kind)
+        self.played.setdefault(key, Gathered(self._results)).keep(task, played)
+
+    def _results(self, task: Task) -> Results:
+        return self.store.get(task).results
 
     def _tasks(self, a: str, b: str, kind: str) -> Iterable[Task]:
         """What has been played of a pair."""
         found = self.played.get((a, b, kind))
-        return found.results if found else ()
+        return found.tasks if found else ()
 
     def play(self, show_progress: bool) -> None:
         """Plays round after round until every pair has its hands, then the matches."""
