@@ -21,6 +21,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from okgin_env import files
 from okgin_env.kernel.state import STATE
+from okgin_env.positions import check_state
 from okgin_env.sb3 import OklahomaGinVecEnv
 
 KEPT = 2  # the newest, and the one before it
@@ -94,6 +95,8 @@ def load(model: MaskablePPO, env: OklahomaGinVecEnv, monitor: VecMonitor, path: 
         numbers: dict[str, Any] = json.loads((path / "numbers.json").read_text())
         with np.load(path / "state.npz", allow_pickle=False) as state:
             states, finals = state["states"].view(STATE), state["finals"].view(STATE)
+            for game in states:  # compiled code looks at no bounds
+                check_state(game, env.games.rules)
             env.restore(states, finals, state["masks"])
             model._last_obs = state["last_obs"]
             model._last_episode_starts = state["last_starts"]

@@ -120,7 +120,8 @@ class OklahomaGinVecEnv(VecEnv):
                 f"options={shown(given)}; allowed: a mapping, or {self.num_envs} of them"
             )
         first = given[0]  # the same object for all games, or one dictionary a game
-        if all(options is first or options == {} == first for options in given):
+        none = all(isinstance(options, dict) and not options for options in given)
+        if none or all(options is first for options in given):
             return self.games.reset(self._all, first)
         written = self.games.reset(self._all[:1], first)
         for i in range(1, self.num_envs):

@@ -40,7 +40,8 @@ class Vector:
             chosen = np.array([rng.random() < 0.5 for _ in chosen])
             chosen[rng.randrange(self.n_games)] = True
             options = {**options, "reset_mask": chosen}
-        seeds = rng.choice((seed, [seed if rng.random() < 0.5 else None] * self.n_games))
+        some = [seed if rng.random() < 0.5 else None] * self.n_games
+        seeds = rng.choice((seed, some)) if self.env._seeded else seed
         observations, info = self.env.reset(seed=seeds, options=options)
         self.ended &= ~chosen
         hold({*info} == {"action_mask", "_action_mask"}, f"info {[*info]} after a reset")

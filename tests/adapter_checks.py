@@ -130,7 +130,8 @@ def check_hand(info: dict[str, Any], table: Table, reward: float, forfeit: bool,
             f"{name}: {info[name]}",
         )
     hold(bool(info.get("illegal_action")) == forfeit, f"illegal_action, after {forfeit}")
-    hold(not forfeit or reward == -1.0, f"an illegal action pays {reward}")
+    # in a match a hand may have ended before the learner's first decision, and is paid with it
+    hold(not forfeit or reward == -1.0 or table.match, f"an illegal action pays {reward}")
     if not forfeit and not table.match and table.settings["reward"] == "points":
         points = np.asarray(info["points"], float)
         others = (points.sum() - points[seat]) / (n - 1)
