@@ -42,14 +42,13 @@ def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]
         The evaluation at the end, as `evaluate.py --json` writes it.
 
     Raises:
-        ValueError: A folder that is not new, or nothing to resume.
+        ValueError: A folder that is not new, nothing to resume, or a run that is not trusted.
         OSError: The folder cannot be written.
     """
     console = console or Console()
     if config.resume:
-        folder = _resumable(config.resume)
-        config = TrainConfig.from_json((folder / "config.json").read_text())
-        config.check()
+        folder = config.resume
+        config = TrainConfig.of_run(folder, config.trust)
     else:
         config.check()
         folder = _new_folder(config)
@@ -71,12 +70,6 @@ def _new_folder(config: TrainConfig) -> Path:
             f"out={str(folder)!r}; allowed: a new folder, or --resume {folder} to go on"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _resumable(folder: Path) -> Path:
-    if not (folder / "config.json").is_file():
-        raise ValueError(f"resume={str(folder)!r}; allowed: the folder of an earlier run")
     return folder
 
 

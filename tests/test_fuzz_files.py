@@ -6,18 +6,20 @@ import io
 import json
 import sqlite3
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("sb3_contrib")
 pytest.importorskip("rich")
 
 import fuzz_parsers
 import parsers_files
 
 import train
+from agents import ppo
 from agents.config import PRESETS, TrainConfig
 from okgin_env.arena.store import Store
 
@@ -144,6 +146,9 @@ def test_a_strangers_configuration_runs_no_code(
             assert len(said.splitlines()) == 1
     assert not Path("ran").exists()
     Path("config.json").write_text(json.dumps({**content, "opponents": ["owned:P"]}))
+    with pytest.raises(ValueError, match="which runs code; allowed with --trust"):
+        ppo.train(replace(PRESETS["smoke"], resume=Path()))
+    assert not Path("ran").exists()
     with pytest.raises(ValueError, match="has no name and act"):
         TrainConfig.of_run(Path(), trust=True)
     assert Path("ran").exists()
