@@ -84,7 +84,7 @@ def draw_bands(rows: Sequence[dict[str, Any]], label: str, path: Path) -> None:
     axes.set_xlabel("decisions of the learner")
     axes.set_ylabel(label)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1e6:g} M"))
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 0.1))
     axes.spines[["top", "right"]].set_visible(False)
     _save(figure, path, 130)
 
