@@ -76,7 +76,10 @@ class Refinement:
                 raise ValueError(f"opponent {name!r}; allowed: scripted players")
         if Path(self.policy).suffix != ".safetensors":
             raise ValueError(f"policy={self.policy!r}; allowed: a .safetensors file")
-        n_in = NetworkPlayer.load(Path(self.policy)).weights[0].shape[1]
+        player = NetworkPlayer.load(Path(self.policy))
+        if player.activation != "relu":
+            raise ValueError(f"policy={self.policy!r} has {player.activation}; allowed: relu")
+        n_in = player.weights[0].shape[1]
         if n_in != (size := layout(2, False, True).size):
             raise ValueError(
                 f"policy={self.policy!r} sees {n_in} features; allowed: {size} (two seats, single hands, outlook)"

@@ -14,6 +14,7 @@ pytest.importorskip("sb3_contrib")
 import torch
 from rich.console import Console
 from safetensors import safe_open
+from safetensors.numpy import save
 
 from agents import fit, refine, rounds
 from agents.hindsight import N_TRIED, Positions, gather, unpack, unpack_masks, value_moves
@@ -24,6 +25,7 @@ from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import KNOCK, layout
 from okgin_env.players import expert
 from okgin_env.players.network import NetworkPlayer
+from okgin_env.players.weights import FORMAT
 
 EXPERT = expert.UPCARD
 PLAYER = NetworkPlayer.load(EXPERT)
@@ -161,3 +163,12 @@ def test_bad_options_are_one_line(
     assert not folder.exists()
     assert refine.main([str(tmp_path / "no.safetensors"), "--out", str(folder)]) == 2
     assert "does not exist" in capsys.readouterr().err
+
+
+def test_policies_of_another_kind_are_refused(tmp_path: Path) -> None:
+    tensors = {"action_net.weight": np.zeros((108, 7), np.float32), "action_net.bias": np.zeros(108, np.float32)}  # fmt: skip
+    for activation, says in (("tanh", "has tanh; allowed: relu"), ("relu", "sees 7 features; allowed: 855")):  # fmt: skip
+        path = tmp_path / f"{activation}.safetensors"
+        path.write_bytes(save(tensors, metadata={"format": FORMAT, "activation": activation}))
+        with pytest.raises(ValueError, match=says):
+            replace(ASKED, policy=str(path)).check()
