@@ -11,28 +11,46 @@ import absurd
 import gymnasium as gym
 import numpy as np
 from absurd import bad_reset, refused
-from adapter_checks import LEARNER, Adapter, Table, check_hand, check_rows, flat, hold, is_legal
+from adapter_checks import LEARNER, Table, check_hand, check_rows, flat, hold, is_legal
 from gymnasium.vector import AutoresetMode
 
 from okgin_env import ENV_ID, sb3
 from okgin_env.kernel.policies import POLICIES
 
 
-class Vector:
-    """`gymnasium.make_vec`, in each mode of resetting."""
+class Batch:
+    """What the adapters of many games have in common."""
 
     goes_on = True
+    env: Any
+    n_games: int
+
+    def masks(self) -> np.ndarray:
+        return self.env.action_masks().astype(np.int8)
+
+    def copies(self) -> list[Any]:
+        return [copy.deepcopy(self), pickle.loads(pickle.dumps(self))]
+
+    def seen(self) -> bytes:
+        games = self.env.games
+        return games.states.tobytes() + games.finals.tobytes() + self.masks().tobytes()
+
+    def absurd_step(self, rng: Random) -> None:
+        actions = rng.choice([*absurd.action_arrays(self.n_games)])
+        refused(f"step({actions!r})", lambda: self.env.step(actions), ("action",), self.seen)
+
+
+class Vector(Batch):
+    """`gymnasium.make_vec`, in each mode of resetting."""
+
     arguments = (*LEARNER, "threads", "num_envs", "autoreset_mode")
 
     def __init__(self, table: Table, rng: Random) -> None:
         self.table, self.kwargs = table, table.against(rng)
         self.mode = rng.choice([*AutoresetMode])
         self.n_games = table.n_games
-        self.env: Any = gym.make_vec(ENV_ID, self.n_games, autoreset_mode=self.mode, **self.kwargs)
+        self.env = gym.make_vec(ENV_ID, self.n_games, autoreset_mode=self.mode, **self.kwargs)
         self.ended = np.zeros(self.n_games, np.bool_)
-
-    def masks(self) -> np.ndarray:
-        return self.env.action_masks().astype(np.int8)
 
     def reset(self, seed: int | None, options: dict[str, Any], rng: Random) -> None:
         chosen = np.ones(self.n_games, np.bool_)
@@ -84,29 +102,20 @@ class Vector:
     def absurd(self, rng: Random) -> None:
         kind = rng.randrange(4)
         if kind == 0:
-            actions = rng.choice([*absurd.action_arrays(self.n_games)])
-            refused(f"step({actions!r})", lambda: self.env.step(actions), ("action",), self.seen)
+            self.absurd_step(rng)
         elif kind == 1:
             mask = rng.choice([*absurd.reset_masks(self.n_games)])
             refused(f"reset_mask={mask!r}", lambda: self.env.reset(seed=3, options={"reset_mask": mask}), ("reset_mask",), self.seen)  # fmt: skip
         else:
             bad_reset(self.env.reset, absurd.seed_lists(self.n_games), rng, self.seen)
 
-    def copies(self) -> list[Adapter]:
-        return [copy.deepcopy(self), pickle.loads(pickle.dumps(self))]
-
-    def seen(self) -> bytes:
-        games = self.env.games
-        return games.states.tobytes() + games.finals.tobytes() + self.masks().tobytes()
-
     def saved(self) -> bytes | None:
         return None if self.ended[0] else self.env.games.states[0].tobytes()
 
 
-class Sb3:
+class Sb3(Batch):
     """stable-baselines3's VecEnv, with a pool of opponents or without."""
 
-    goes_on = True
     arguments = (*LEARNER, "threads", "num_envs", "seed", "pool")
 
     def __init__(self, table: Table, rng: Random) -> None:
@@ -115,9 +124,6 @@ class Sb3:
             self.kwargs["pool"] = [rng.choice([*POLICIES]) for _ in range(rng.randint(1, 4))]
         self.n_games = table.n_games
         self.env = sb3.OklahomaGinVecEnv(self.n_games, seed=rng.randrange(1000), **self.kwargs)
-
-    def masks(self) -> np.ndarray:
-        return self.env.action_masks().astype(np.int8)
 
     def reset(self, seed: int | None, options: dict[str, Any], rng: Random) -> None:
         if seed is not None:
@@ -150,8 +156,7 @@ class Sb3:
     def absurd(self, rng: Random) -> None:
         kind = rng.randrange(3)
         if kind == 0:
-            actions = rng.choice([*absurd.action_arrays(self.n_games)])
-            refused(f"step({actions!r})", lambda: self.env.step(actions), ("action",), self.seen)
+            self.absurd_step(rng)
         elif kind == 1:
             seed = rng.choice(absurd.SEEDS)
             refused(f"seed({seed!r})", lambda: self.env.seed(seed), ("seed",), self.seen)
@@ -160,13 +165,6 @@ class Sb3:
             last = [{}] * (self.n_games - 1) + [options]
             refused(f"set_options({options!r})", lambda: (self.env.set_options(last), self.env.reset()), absurd.OPTION_WORDS, self.seen)  # fmt: skip
             self.env.set_options()
-
-    def copies(self) -> list[Adapter]:
-        return [copy.deepcopy(self), pickle.loads(pickle.dumps(self))]
-
-    def seen(self) -> bytes:
-        games = self.env.games
-        return games.states.tobytes() + games.finals.tobytes() + self.masks().tobytes()
 
     def saved(self) -> bytes | None:
         return self.env.games.states[0].tobytes()

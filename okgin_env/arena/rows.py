@@ -86,7 +86,7 @@ def unpacked(
     _check_values(columns)
     spent = np.array([float(t or 0) for t in times])
     if not ((spent >= 0) & (spent < MOST)).all():
-        raise ValueError("times; allowed: seconds and decisions")
+        raise ValueError(f"times={spent.tolist()}; allowed: seconds and decisions")
     made = Results(
         task.a, task.b, **columns, seconds=spent[:2], decisions=spent[2:].astype(np.int64)
     )
