@@ -110,7 +110,8 @@ def refine(asked: Refinement, out: Path, workers: int, console: Console) -> dict
     """
     asked.check()
     text, options = json.dumps(asdict(asked), indent=1) + "\n", out / "config.json"
-    if out.exists() and (not options.is_file() or options.read_text() != text):
+    begun = options.is_file()
+    if options.read_text() != text if begun else out.exists() and _holds_anything(out):
         raise ValueError(
             f"out={str(out)!r}; allowed: a new folder, or one that the same command has begun"
         )
@@ -140,6 +141,11 @@ def refine(asked: Refinement, out: Path, workers: int, console: Console) -> dict
     report.write_json(out / "evaluation.json", content)
     write_text(out / "evaluation.md", report.as_text(content) + "\n")
     return content
+
+
+def _holds_anything(folder: Path) -> bool:
+    """Whether a folder holds more than what a run killed at its very beginning leaves."""
+    return any(path.suffix != ".partial" for path in folder.iterdir())
 
 
 def _round(

@@ -123,6 +123,8 @@ def test_runs_go_on_and_end_the_same(
 ) -> None:
     monkeypatch.setattr(refine, "HANDS", 200)
     quiet = Console(quiet=True)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/.config.json.x.partial").write_text("{")  # killed at its very beginning
     content = refine.refine(ASKED, tmp_path / "a", 2, quiet)
     assert [pair["b"] for pair in content["pairs"]][:2] == ["simple", "knocker"]
     table = rounds.table(tmp_path / "a").splitlines()
@@ -140,6 +142,9 @@ def test_runs_go_on_and_end_the_same(
     assert json.loads((tmp_path / "a/config.json").read_text())["positions"] == 3000
     with pytest.raises(ValueError, match="one that the same command has begun"):
         refine.refine(replace(ASKED, seed=6), tmp_path / "a", 1, quiet)
+    (tmp_path / "a/config.json").unlink()
+    with pytest.raises(ValueError, match="allowed: a new folder"):
+        refine.refine(ASKED, tmp_path / "a", 1, quiet)
 
 
 @pytest.mark.parametrize(
