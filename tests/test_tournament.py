@@ -205,6 +205,30 @@ def test_results_of_deals_are_not_kept_in_memory() -> None:
     assert np.array_equal(gathered.points(0, 100), whole.points[:100])
 
 
+def test_adding_costs_the_same_however_much_is_stored() -> None:
+    """It read all earlier rows of the pair: a soak of half an hour was a thirtieth slower at its end."""
+    store, hall = Store(None, CLASSIC), Hall(CLASSIC, {n: players.make(n) for n in NAMES[:2]})
+    played, steps, n = hall.play(Task(0, *NAMES[:2], "hands", 0, 2)), [0], 800
+
+    def count() -> int:
+        steps[0] += 1
+        return 0
+
+    store._db.set_progress_handler(count, 1)
+    cost = []
+    for k in range(n):
+        steps[0] = 0
+        store.add(Task(0, *NAMES[:2], "hands", 2 * k, 2), played)
+        cost.append(steps[0])
+    assert max(cost[n // 2 :]) <= 1.2 * max(cost[5:50])
+    store._db.set_progress_handler(None, 1)
+    for first, deals, found in (
+        (0, 2 * n, n), (1, 2, 2), (2 * n - 1, 9, 1), (2 * n, 9, 0), (6, 2, 1), (5, 1, 1)
+    ):  # fmt: skip
+        assert len(store._overlapping(Task(0, *NAMES[:2], "hands", first, deals))) == found
+        assert not store._overlapping(Task(0, *NAMES[:2], "matches", first, deals))
+
+
 def test_stores_merge_and_refuse_what_does_not_fit(tmp_path: Path) -> None:
     stores = {name: Store(tmp_path / name, CLASSIC) for name in ("a", "b", "c")}
     tournament(store=stores["a"], seed=1)

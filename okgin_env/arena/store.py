@@ -211,12 +211,13 @@ class Store:
             self._insert([(task, *packed(played))])
 
     def _overlapping(self, task: Task) -> list[Task]:
-        """The tasks that hold some of a task's deals."""
+        """The tasks that hold some of a task's deals: from the last that begins no later than it, so that all before need no look."""
+        own = "FROM played WHERE seed = ?1 AND a = ?2 AND b = ?3 AND kind = ?4"
         rows = self._rows(
-            "SELECT seed, a, b, kind, first, deals FROM played WHERE seed = ? AND a = ? AND b = ? AND kind = ? "
-            "AND first < ? AND first + deals > ? ORDER BY first",
-            (*key_of(task), task.first + task.deals, task.first),
-        )  # fmt: skip
+            f"SELECT seed, a, b, kind, first, deals {own} AND first < ?6 AND first + deals > ?5 "
+            f"AND first >= ifnull((SELECT max(first) {own} AND first <= ?5), 0) ORDER BY first",
+            (*key_of(task), task.first, task.first + task.deals),
+        )
         return [Task(int(seed), *rest) for seed, *rest in rows]
 
     def _insert(self, rows: Iterable[tuple[Any, ...]]) -> None:
