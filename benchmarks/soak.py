@@ -185,6 +185,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
     add_row_option(parser)
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the work ends, too
     if 60 * args.minutes < 3 * N_BLOCKS * args.every:
         parser.error(f"--minutes {args.minutes:g}; allowed: {N_BLOCKS * args.every / 20:g} or more with --every {args.every:g}")  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as folder:
