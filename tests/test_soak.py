@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ pytest.importorskip("scipy")
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
+import psutil
 import soak
 
 
@@ -41,3 +44,18 @@ def test_growth_is_that_of_the_time_looked_at() -> None:
     numbers, _ = soak.judged(samples(leak=0.1))
     memory = numbers["memory"]
     assert memory["low"] < 0.8 * 40 < memory["high"] + 1
+
+
+def test_a_soak_that_is_ended_ends_its_work() -> None:
+    """The work of two of them went on beside a third, and nobody saw why it was slow."""
+    process = subprocess.Popen([sys.executable, soak.__file__, "tournament", "--minutes", "9"])
+    family, children = psutil.Process(process.pid), list[psutil.Process]()
+    for _ in range(1200):
+        time.sleep(0.05)
+        if children := family.children(recursive=True):
+            break
+    process.terminate()
+    assert process.wait(60) == 143
+    _, alive = psutil.wait_procs(children, timeout=60)
+    assert children
+    assert not alive
