@@ -40,7 +40,7 @@ LEFT_OUT = 0.2  # of the time, at the start
 GROWTH = 0.01  # of the mean over the whole time, below which nothing is called growth
 TRAINING = [
     *("--preset", "smoke", "--steps", "1000000000", "--games", "128", "--rollout", "32"),
-    *("--batch", "1024", "--checkpoint-every", "40960", "--evaluation-hands", "200"),
+    *("--batch", "1024", "--checkpoint-every", "163840", "--evaluation-hands", "200"),
     *("--opponents", "simple", "self", "--threads", "1"),
 ]
 TOURNAMENT = ["simple", "knocker", "careful", "camper", "--hands", "2000000000", "--matches", "0"]
