@@ -1,7 +1,8 @@
-"""Kills training, tournaments and the recording of hands at random moments, and looks at what is left.
+"""Kills training, tournaments, reports and the recording of hands at random moments, and looks at what is left.
 
     python tests/kill_at_random.py training --kills 50 --seed 1
     python tests/kill_at_random.py tournament --kills 50
+    python tests/kill_at_random.py report --kills 50
     python tests/kill_at_random.py histories --kills 50
 
 The whole process group is killed with SIGKILL, then every file is read: it must be whole or absent (what is called
@@ -53,6 +54,7 @@ class Subject:
         result: What a run that came to its end says, to be compared.
         loses: How much of the work seen by the last check may be missing at the next.
         what: What a kill may lose, in words.
+        begins_with: Files of a run that was never killed with which each run begins.
     """
 
     command: Callable[[Path], list[str]]
@@ -60,6 +62,13 @@ class Subject:
     result: Callable[[Path], Any]
     loses: float
     what: str
+    begins_with: tuple[str, ...] = ()
+
+    def begin(self, folder: Path, whole: Path) -> None:
+        """Makes a folder to work in."""
+        folder.mkdir()
+        for name in self.begins_with:
+            shutil.copy(whole / name, folder)
 
 
 def _train(folder: Path) -> list[str]:
@@ -85,6 +94,9 @@ SUBJECTS = {
     ),
     "tournament": Subject(
         _evaluate, left_behind.check_tournament, left_behind.evaluated, 0, "nothing that was stored"
+    ),
+    "report": Subject(
+        _evaluate, left_behind.check_tournament, left_behind.evaluated, 0, "nothing that was stored", ("r.sqlite",)
     ),
     "histories": Subject(
         _record, left_behind.check_histories, lambda folder: 0, math.inf, "at most the hand being written"
@@ -147,19 +159,18 @@ def kill_often(name: str, kills: int, seed: int, folder: Path, advance: Callable
         seconds = to_the_end(subject.command(whole))
         subject.check(whole)
         unbroken = subject.result(whole)
-    here = folder / "0"
-    here.mkdir()
+    if subject.begins_with:
+        subject.begin(again := folder / "again", whole)
+        seconds = to_the_end(subject.command(again))
+        assert subject.result(again) == unbroken
+    subject.begin(here := folder / "0", whole)
     for kill in range(kills):
         while not killed(subject.command(here), rng.uniform(0.2, 1.0) * seconds):
             subject.check(here)
             assert subject.result(here) == unbroken, f"a run that was killed ends differently: {here}"  # fmt: skip
             ends, held = ends + 1, 0.0
-            if name == "tournament" and ends % 2:  # let the next kills fall into the report
-                shutil.rmtree(here / "page")
-                continue
             shutil.rmtree(here)
-            here = folder / str(kill + 1)
-            here.mkdir()
+            subject.begin(here := folder / f"{kill}.{ends}", whole)
         now = subject.check(here)
         assert now >= held - subject.loses, f"{held} held before the kill, {now} after: {here}"
         held = now
