@@ -15,6 +15,9 @@ import concurrency
 
 from okgin_env.games import Games
 
+# Python 3.12 and newer warn of what is tried here: a fork beside threads.
+pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+
 ALL = np.arange(256)
 
 

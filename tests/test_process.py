@@ -302,6 +302,7 @@ def test_copies_start_their_own_program() -> None:
     bot.close()
 
 
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 def test_a_fork_leaves_the_program_to_its_owner() -> None:
     bot = _bot("chatter")
     bot.act(_first_decision())
