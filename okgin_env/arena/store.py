@@ -124,7 +124,7 @@ class Store:
             kind = OSError if isinstance(error, sqlite3.OperationalError) else ValueError
             raise kind(f"results file '{self.path}': {told(error)}") from error
 
-    def _rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+    def _rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         with self._said():
             return self._db.execute(query, values).fetchall()
 
@@ -212,11 +212,14 @@ class Store:
 
     def _overlapping(self, task: Task) -> list[Task]:
         """The tasks that hold some of a task's deals: from the last that begins no later than it, so that all before need no look."""
-        own = "FROM played WHERE seed = ?1 AND a = ?2 AND b = ?3 AND kind = ?4"
+        seed, a, b, kind = key_of(task)
+        end = task.first + task.deals
+        values = {"seed": seed, "a": a, "b": b, "kind": kind, "first": task.first, "end": end}
+        own = "FROM played WHERE seed = :seed AND a = :a AND b = :b AND kind = :kind"
         rows = self._rows(
-            f"SELECT seed, a, b, kind, first, deals {own} AND first < ?6 AND first + deals > ?5 "
-            f"AND first >= ifnull((SELECT max(first) {own} AND first <= ?5), 0) ORDER BY first",
-            (*key_of(task), task.first, task.first + task.deals),
+            f"SELECT seed, a, b, kind, first, deals {own} AND first < :end AND first + deals > :first "
+            f"AND first >= ifnull((SELECT max(first) {own} AND first <= :first), 0) ORDER BY first",
+            values,
         )
         return [Task(int(seed), *rest) for seed, *rest in rows]
 
