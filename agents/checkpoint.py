@@ -26,7 +26,6 @@ from okgin_env.sb3 import OklahomaGinVecEnv
 
 KEPT = 2  # the newest, and the one before it
 ADAM = ("step", "exp_avg", "exp_avg_sq")
-MT19937_WORDS = 624
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -96,8 +95,8 @@ def load(model: MaskablePPO, env: OklahomaGinVecEnv, monitor: VecMonitor, path: 
     model._last_obs = stored["last_obs"]
     model._last_episode_starts = stored["last_starts"]
     model.num_timesteps, model._n_updates = stored["progress"].tolist()
-    lately = stored["lately"][~np.isnan(stored["lately"][:, 0])].tolist()
-    told = [{"r": r, "l": int(length), "t": 0.0} for r, length in lately]
+    lately = stored["lately"][np.isfinite(stored["lately"]).all(axis=1)]
+    told = [{"r": r, "l": int(length), "t": 0.0} for r, length in lately.tolist()]
     model.ep_info_buffer = deque(told, maxlen=model._stats_window_size)
     model.ep_success_buffer = deque(maxlen=model._stats_window_size)
     policy = {n: torch.from_numpy(stored[f"policy.{n}"]) for n in model.policy.state_dict()}
@@ -155,10 +154,10 @@ def _randomness() -> Arrays:
 
 
 def _restore_randomness(stored: Arrays) -> None:
-    position, has_gauss = stored["numpy_position"].tolist()
-    if not 0 <= position <= MT19937_WORDS:  # NumPy reads there without looking
-        raise ValueError(f"numpy_position {position}; allowed: 0 to {MT19937_WORDS}")
     keys, gauss = stored["numpy_keys"], float(stored["numpy_gauss"])
+    position, has_gauss = stored["numpy_position"].tolist()
+    if not 0 <= position <= len(keys):  # NumPy reads there without looking
+        raise ValueError(f"numpy_position {position}; allowed: 0 to {len(keys)}")
     np.random.set_state(("MT19937", keys, position, has_gauss, gauss))  # noqa: NPY002
     torch.set_rng_state(torch.from_numpy(stored["torch_rng"]))
 

@@ -106,8 +106,10 @@ def test_a_checkpoint_asks_for_no_more_memory_than_the_run(small: Small, tmp_pat
     for content in (b"", b"PK", packed(good)[:-1], b"\xff" * 5000):
         path.write_bytes(content)
         refused(small, path, "cannot be read")
-    path.write_bytes(packed({**good, "more": big}))
+    endless = np.full(good["lately"].shape, np.inf)
+    path.write_bytes(packed({**good, "more": big, "lately": endless}))
     checkpoint.load(*small, path)
+    assert not small[0].ep_info_buffer
 
 
 def refused(run: Small, path: Path, said: str) -> None:
