@@ -145,9 +145,16 @@ def judged(samples: list[Sample]) -> tuple[dict[str, dict[str, float]], list[str
 def soak(what: str, minutes: float, every: float, folder: Path) -> list[Sample]:
     """Runs the work and looks at it; then ends it.
 
+    SIGINT and SIGTERM are remembered and asked for between two looks. A handler that raises could do so between the start of
+    the work and the line that knows its number, and the work would go on for hours with nobody to end it.
+
     Raises:
         RuntimeError: It ended by itself.
+        SystemExit: One of the two signals came; the code is 128 and its number.
     """
+    came = list[int]()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: came.append(number))
     process = subprocess.Popen(
         command(what, folder),
         cwd=ROOT,
@@ -161,7 +168,11 @@ def soak(what: str, minutes: float, every: float, folder: Path) -> list[Sample]:
         root = psutil.Process(process.pid)
         with progress(f"minutes of {what}", minutes) as advance:
             while time.monotonic() - began < 60 * minutes:
-                time.sleep(every)
+                look = time.monotonic() + every
+                while not came and (rest := look - time.monotonic()) > 0:
+                    time.sleep(min(rest, 0.1))  # a signal does not cut a sleep short
+                if came:
+                    raise SystemExit(128 + came[0])
                 if process.poll() is not None:
                     raise RuntimeError(f"{what} ended by itself with {process.returncode}")
                 samples.append(sample(root, began, what, folder))
@@ -185,7 +196,6 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
     add_row_option(parser)
     args = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the work ends, too
     if 60 * args.minutes < 3 * N_BLOCKS * args.every:
         parser.error(f"--minutes {args.minutes:g}; allowed: {N_BLOCKS * args.every / 20:g} or more with --every {args.every:g}")  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -46,16 +47,20 @@ def test_growth_is_that_of_the_time_looked_at() -> None:
     assert memory["low"] < 0.8 * 40 < memory["high"] + 1
 
 
-def test_a_soak_that_is_ended_ends_its_work() -> None:
-    """The work of two of them went on beside a third, and nobody saw why it was slow."""
+@pytest.mark.parametrize("later", [0.0, 0.002, 0.02, 1.0])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_soak_that_is_ended_ends_its_work(number: int, later: float) -> None:
+    """Even at the moment when its work was born: two orphans went on beside a third, and nobody saw why it was slow."""
     process = subprocess.Popen([sys.executable, soak.__file__, "tournament", "--minutes", "9"])
     family, children = psutil.Process(process.pid), list[psutil.Process]()
-    for _ in range(1200):
-        time.sleep(0.05)
-        if children := family.children(recursive=True):
-            break
-    process.terminate()
-    assert process.wait(60) == 143
+    patience = time.monotonic() + 60
+    while not children and time.monotonic() < patience:
+        children = family.children(recursive=True)
+    time.sleep(later)
+    process.send_signal(number)
+    assert process.wait(60) == 128 + number
     _, alive = psutil.wait_procs(children, timeout=60)
+    for left in alive:
+        left.kill()
     assert children
     assert not alive
