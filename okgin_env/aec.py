@@ -16,7 +16,7 @@ except ImportError as error:
 
 from okgin_env import ENV_ID
 from okgin_env.asking import ask, checked_action, view_of
-from okgin_env.games import check_episode, unused
+from okgin_env.games import check_episode
 from okgin_env.info import hand_info
 from okgin_env.kernel import batch
 from okgin_env.kernel.policies import EXTERNAL
@@ -28,6 +28,7 @@ from okgin_env.rules import Rules, as_rules
 from okgin_env.seeding import game_seeds
 from okgin_env.shown import check_choice
 from okgin_env.view import SeatView
+from okgin_env.written import unused
 
 _ONE = np.zeros(1, np.int64)
 

@@ -6,62 +6,29 @@ the same game everywhere. Scripted players run inside the kernel; other players 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from okgin_env.asking import OpponentLike, answer, ask, seat_opponents, view_of
+from okgin_env.asking import OpponentLike, answer, ask, view_of
 from okgin_env.kernel import batch
-from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import MAX_PLAYERS, N_ACTIONS, N_CARDS, OVER, REWARDS, layout
-from okgin_env.players.base import Decisions, Player, kernel_policy
+from okgin_env.layout import N_CARDS, OVER, REWARDS, layout
+from okgin_env.opponents import Opponents
+from okgin_env.players.base import Decisions
 from okgin_env.positions import check_dealer, check_deck, check_options, check_seat, check_state
 from okgin_env.rules import Rules, as_rules
 from okgin_env.shown import check_choice, shown
+from okgin_env.threads import Threads
 from okgin_env.view import SeatView
+from okgin_env.written import Blank, Written
 
 EPISODES = ("hand", "match")
 _MAX_ROUNDS = 10_000  # opponents' decisions between two of the learner's, before we call it a loop
-_MAPPED_BYTES = 1 << 17  # from this size on glibc maps an array anew each time
-_MIN_PER_THREAD = 64  # fewer games than this are not worth handing to another thread
-
-
-class Written(NamedTuple):
-    """What a step writes.
-
-    Attributes:
-        observations: (N, D) int8.
-        masks: (N, 108) int8; ones where an episode is over.
-        rewards: (N,) float64.
-        dones: (N,) bool.
-        final_observations: (N, D) int8, last observations where an episode was over and reset at once. The
-            one array that is not fresh: copy the rows that are kept.
-    """
-
-    observations: NDArray[np.int8]
-    masks: NDArray[np.int8]
-    rewards: NDArray[np.float64]
-    dones: NDArray[np.bool_]
-    final_observations: NDArray[np.int8]
-
-
-def unused(players: int, match: bool) -> Written:
-    """Arrays of one row for `step_games` where no seat is a learner's and nothing is written."""
-    size = layout(players, match).size
-    return Written(
-        np.zeros((1, size), np.int8),
-        np.zeros((1, N_ACTIONS), np.int8),
-        np.zeros(1),
-        np.zeros(1, np.bool_),
-        np.zeros((1, size), np.int8),
-    )
 
 
 def check_episode(rules: Rules, episode: str, reward: str) -> None:
@@ -118,8 +85,7 @@ class Games:
         self.rules = as_rules(rules, players)
         check_episode(self.rules, episode, reward)
         check_seat("seat", seat, self.rules)
-        if not isinstance(threads, (int, np.integer)) or threads < 1:
-            raise ValueError(f"threads={shown(threads)}; allowed: 1 or more")
+        self._threads = Threads(threads, n_games)
         self.n_games = n_games
         self.seat = seat
         self.episode = batch.MATCH if episode == "match" else batch.HAND
@@ -130,16 +96,10 @@ class Games:
         self._rules = as_records(self.rules.to_record())
         self._seats = np.full(n_games, seat)
         self._no_action = np.full(n_games, batch.NO_ACTION)
-        self._no_finals = np.empty((1, self.layout.size), np.int8)
-        self._last_rows = np.empty((n_games, self.layout.size), np.int8)
-        if self._last_rows.nbytes > _MAPPED_BYTES:
-            _keep_big_arrays_in_the_heap()
+        self._blank = Blank(n_games, self.layout.size)
         self.seat_pool(pool or [opponent])
-        self._threads = min(threads, max(1, n_games // _MIN_PER_THREAD))
         self._started = False
         self.recorder: Callable[[NDArray[np.void]], None] | None = None
-        self._pool: ThreadPoolExecutor | None = None
-        self._pool_owner = 0
 
     def seat_pool(self, pool: Sequence[OpponentLike]) -> None:
         """Seats opponents, who play from their next decision on: in game i those of `pool[i % len(pool)]`.
@@ -147,19 +107,8 @@ class Games:
         Raises:
             ValueError: An unknown player, or a wrong number of them.
         """
-        if isinstance(pool, str) or not isinstance(pool, Sequence):
-            raise ValueError(f"pool={shown(pool)}; allowed: a list of opponents")
-        tables = [seat_opponents(entry, self.rules.players) for entry in pool]
-        self._table = np.arange(self.n_games) % len(tables)  # whom each game is played against
-        self.policies = np.full((self.n_games, MAX_PLAYERS), EXTERNAL, np.int8)
-        self._outside: list[tuple[int, int, Player]] = []  # table, seat, player
-        for t, opponents in enumerate(tables):
-            for k, player in enumerate(opponents, start=1):
-                at = (self.seat + k) % self.rules.players
-                policy = kernel_policy(player)
-                self.policies[self._table == t, at] = policy
-                if policy == EXTERNAL:
-                    self._outside.append((t, at, player))
+        self._opponents = Opponents(pool, self.n_games, self.seat, self.rules.players)
+        self.policies = self._opponents.policies
 
     # --- episodes ---------------------------------------------------------------------------------
 
@@ -200,9 +149,7 @@ class Games:
         options = check_options(options)
         given = None
         if options.get("state") is not None:
-            for (
-                i
-            ) in games.tolist():  # what a position leaves to chance comes from the game's stream
+            for i in games.tolist():  # what it leaves to chance comes from the game's stream
                 given = check_state(options["state"], self.rules, int(self.states["rng"][i]))
                 self.states[i : i + 1] = given
         elif options.get("deck") is None and options.get("dealer") is None:
@@ -215,7 +162,7 @@ class Games:
             decks = np.tile(deck, (len(games), 1))
             batch.deal_games(self.states, games, self._rules, decks, np.full(len(games), dealer))
         before = self.states["deck"][games].copy() if given is not None else None
-        written = written or self._blank(False)
+        written = written or self._blank.rows(False)
         self._started = True
         self._advance(self._no_action, games, False, False, written)
         hand = self.episode == batch.HAND  # in a match the next hand is dealt
@@ -238,7 +185,7 @@ class Games:
         """
         if not self._started:
             raise ResetNeeded("step() before the first reset()")
-        written = self._blank(autoreset)
+        written = self._blank.rows(autoreset)
         self._advance(actions, games, True, autoreset, written)
         return written
 
@@ -269,16 +216,6 @@ class Games:
 
     # --- one pass -----------------------------------------------------------------------------------
 
-    def _blank(self, autoreset: bool) -> Written:
-        n, d = self.n_games, self.layout.size
-        return Written(
-            np.empty((n, d), np.int8),
-            np.empty((n, N_ACTIONS), np.int8),
-            np.zeros(n),
-            np.zeros(n, np.bool_),
-            self._last_rows if autoreset else self._no_finals,
-        )
-
     def _advance(
         self,
         actions: NDArray[np.int64],
@@ -289,7 +226,7 @@ class Games:
     ) -> None:
         """Steps games and asks outside players until every game is the learner's turn or over."""
         self._kernel(actions, games, pay, autoreset, written)
-        if not self._outside:
+        if not self._opponents.outside:
             return
         for _ in range(_MAX_ROUNDS):
             waiting = games[
@@ -298,13 +235,10 @@ class Games:
             if len(waiting) == 0:
                 return
             answers = np.full(self.n_games, batch.NO_ACTION)
-            seats = self.states["seat"][waiting]
-            for table, at, player in self._outside:
-                asked = waiting[(seats == at) & (self._table[waiting] == table)]
-                if len(asked):
-                    answers[asked] = answer(player, self.decisions(asked))
+            for player, asked in self._opponents.asked(waiting, self.states["seat"][waiting]):
+                answers[asked] = answer(player, self.decisions(asked))
             self._kernel(answers, waiting, pay, autoreset, written)
-        names = ", ".join(player.name for _, _, player in self._outside)
+        names = ", ".join(player.name for _, _, player in self._opponents.outside)
         raise RuntimeError(f"seat {self.seat} never gets to move against {names}")
 
     def _kernel(
@@ -355,35 +289,8 @@ class Games:
             pause,
             *written,
         )
-        if self._threads == 1 or len(games) < 2 * _MIN_PER_THREAD:
-            batch.step_games(*before, games, *after)
-            return
-        if self._pool is None or self._pool_owner != os.getpid():  # threads do not survive a fork
-            self._pool = ThreadPoolExecutor(self._threads - 1)
-            self._pool_owner = os.getpid()
-        own, *others = np.array_split(games, self._threads)
-        started = [self._pool.submit(batch.step_games, *before, part, *after) for part in others]
-        batch.step_games(*before, own, *after)
-        for part in started:
-            part.result()
+        self._threads.call(batch.step_games, before, games, after)
 
     def close(self) -> None:
         """Ends the worker threads; they start again when they are needed."""
-        if self._pool is not None and self._pool_owner == os.getpid():
-            self._pool.shutdown()
-        self._pool = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the threads, which do not travel."""
-        return {**self.__dict__, "_pool": None}
-
-
-def _keep_big_arrays_in_the_heap() -> None:
-    """Makes glibc keep the memory of arrays of a step for the next step.
-
-    Fresh arrays of some hundred kilobytes are mapped anew each time, which costs more than filling them. Once a bigger block
-    has been freed, glibc takes blocks up to its size from the heap and keeps them there.
-    """
-    block = np.empty(31 << 20, np.uint8)
-    block[:: 1 << 20] = 0
-    del block
+        self._threads.close()

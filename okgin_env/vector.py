@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from okgin_env.asking import OpponentLike, checked_actions
-from okgin_env.games import Games, Written
+from okgin_env.games import Games
 from okgin_env.info import forfeited, hand_infos
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
@@ -21,6 +21,7 @@ from okgin_env.render import raster
 from okgin_env.rules import Rules
 from okgin_env.seeding import game_seeds
 from okgin_env.shown import check_choice, shown
+from okgin_env.written import Written
 
 
 class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]):

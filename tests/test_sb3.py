@@ -135,7 +135,7 @@ def test_seeds() -> None:
 def test_one_thread_and_two_play_the_same(opponent: str) -> None:
     n = 256
     one, two = (OklahomaGinVecEnv(n, opponent=opponent, seed=3, threads=t) for t in (1, 2))
-    assert two.games._threads == 2
+    assert two.games._threads.n == 2
     rng = np.random.default_rng(3)
     assert np.array_equal(one.reset(), two.reset())
     for _ in range(60):

@@ -13,7 +13,7 @@ from benchmarks.belief import gain, imagined, positions
 from benchmarks.hand_results import results
 from okgin_env import Rules, players
 from okgin_env.cards import mask
-from okgin_env.games import Games, unused
+from okgin_env.games import Games
 from okgin_env.kernel import batch, belief
 from okgin_env.kernel.conceal import conserved
 from okgin_env.kernel.melds import deadwood
@@ -23,6 +23,7 @@ from okgin_env.layout import BIG_GIN, KNOCK, N_CARDS, OVER, PASS, REWARD_POINTS,
 from okgin_env.players.equity import NO_EQUITY, equity_table, hand_results, solve
 from okgin_env.players.search import SearchPlayer
 from okgin_env.positions import position
+from okgin_env.written import unused
 
 CLASSIC = Rules.preset("classic")
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from okgin_env.arena.contained import Contained
 from okgin_env.arena.outcome import KNOCK_DEADWOOD, KNOCK_LIMITS, KNOCK_TURNS, Results
 from okgin_env.asking import ask, view_of
-from okgin_env.games import unused
 from okgin_env.histories.hand import HandHistory
 from okgin_env.kernel import batch
 from okgin_env.kernel.census import count_knocks
@@ -20,6 +19,7 @@ from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import ILLEGAL, MAX_PLAYERS, OVER, REWARD_POINTS, UNDERCUT
 from okgin_env.players.base import FAULTS, Player, kernel_policy, plays_one_by_one
 from okgin_env.rules import Rules
+from okgin_env.written import unused
 
 
 @dataclass(frozen=True)
