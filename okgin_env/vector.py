@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
@@ -107,9 +108,12 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         Raises:
             ValueError: A bad option, or a wrong number of seeds.
             TypeError: A reset mask that is no boolean array.
+            ResetNeeded: A reset mask that leaves out games which were never reset.
         """
         given = dict(check_options(options))
         chosen = self._reset_mask(given.pop("reset_mask", None))
+        if not self._seeded and not chosen.all():
+            raise ResetNeeded("reset_mask at the first reset(); allowed: all games")
         games = np.flatnonzero(chosen)
         seeded, seeds = self._seeds(games, seed)
         with self.games.as_before_if_refused(given or None):
@@ -158,8 +162,11 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         dones = written.dones
         self._ended = np.zeros(self.num_envs, np.bool_) if same_step else dones.copy()
         self._masks = written.masks
-        if mode == AutoresetMode.DISABLED:  # a reset of some games repeats the others' rows
-            self._observations = written.observations.copy()
+        self._observations = written.observations  # a reset of some games repeats the others' rows
+        if (
+            mode == AutoresetMode.DISABLED
+        ):  # where that is the rule, and so must not show what callers write
+            self._observations = self._observations.copy()
         info = self._masks_info(self._all)
         hand_over = dones.copy()
         if match:
