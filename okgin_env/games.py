@@ -21,7 +21,7 @@ from okgin_env.kernel import batch
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import MAX_PLAYERS, N_ACTIONS, N_CARDS, OVER, REWARDS, layout
-from okgin_env.players.base import Decisions, Player, kernel_policy
+from okgin_env.players.base import Decisions, Player, check_rules, kernel_policy
 from okgin_env.positions import check_dealer, check_deck, check_options, check_seat, check_state
 from okgin_env.rules import Rules, as_rules
 from okgin_env.shown import check_choice, shown
@@ -145,11 +145,13 @@ class Games:
         """Seats opponents, who play from their next decision on: in game i those of `pool[i % len(pool)]`.
 
         Raises:
-            ValueError: An unknown player, or a wrong number of them.
+            ValueError: An unknown player, one that cannot play by the rules, or a wrong number of them.
         """
         if isinstance(pool, str) or not isinstance(pool, Sequence):
             raise ValueError(f"pool={shown(pool)}; allowed: a list of opponents")
         tables = [seat_opponents(entry, self.rules.players) for entry in pool]
+        for player in (player for opponents in tables for player in opponents):
+            check_rules(player, self.rules)
         self._table = np.arange(self.n_games) % len(tables)  # whom each game is played against
         self.policies = np.full((self.n_games, MAX_PLAYERS), EXTERNAL, np.int8)
         self._outside: list[tuple[int, int, Player]] = []  # table, seat, player
