@@ -14,9 +14,11 @@ from okgin_env import PRESETS as RULES
 from okgin_env import Rules, players
 from okgin_env.games import check_episode
 from okgin_env.players import runs_code
+from okgin_env.players.base import check_rules
 from okgin_env.shown import shown
 
 DEVICES = ("cpu", "cuda", "mps", "auto")
+AGENT = "agent"  # what tables call the learner
 SELF = "self"  # among the opponents: a past self of the run
 MOST = {
     "imitate_moves": 10**9, "steps": 10**13, "games": 1 << 20, "rollout": 1 << 20, "batch": 1 << 24, "epochs": 1000,
@@ -136,11 +138,19 @@ class TrainConfig:
             raise ValueError(f"gae_lambda={self.gae_lambda}; allowed: 0 to 1")
         if not re.fullmatch(f"({'|'.join(DEVICES)})(:[0-9]{{1,3}})?", self.device):
             raise ValueError(f"device={shown(self.device)}; allowed: {', '.join(DEVICES)}")
-        if self.imitate != "none":
-            players.make(self.imitate)
-        for spec in (*self.opponents, *self.ladder):
-            if spec != SELF or spec in self.ladder:
-                players.make(spec)
+        _check_range("final_hands", self.final_hands, rules.players, MOST["final_hands"])
+        specs = [*self.opponents, *([] if self.imitate == "none" else [self.imitate])]
+        for spec in specs:
+            if spec != SELF:
+                check_rules(players.make(spec), rules)
+        rungs = [players.make(spec) for spec in self.ladder]
+        for player in rungs:
+            check_rules(player, rules)
+        names = [AGENT, *(player.name for player in rungs)]
+        if len(set(names)) < len(names):  # the table at the end tells them apart by it
+            raise ValueError(
+                f"ladder: players named {shown(names[1:])}; allowed: different names, and not {AGENT!r}"
+            )
 
     def to_json(self) -> str:
         """The configuration as JSON text."""

@@ -43,10 +43,17 @@ def imitate(
 
     Returns:
         Share of the teacher's moves that the policy then plays.
+
+    Raises:
+        ValueError: So few moves that no game comes to its end.
     """
     data = _play(env, teacher, max(1, n_moves // env.num_envs))
     observations, masks, actions, returns = data
     n = len(actions)
+    if n == 0:
+        raise ValueError(
+            f"imitate_moves={n_moves}; allowed: more, in so few none of {env.num_envs} games comes to an end"
+        )
     optimizer = torch.optim.Adam(model.policy.parameters(), LEARNING_RATE)
     n_batches = PASSES * max(1, n // BATCH)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, n_batches)

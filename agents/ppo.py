@@ -20,7 +20,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from torch.distributions import Distribution
 
 from agents import checkpoint, ladder, selfplay
-from agents.config import SELF, TrainConfig
+from agents.config import AGENT, SELF, TrainConfig
 from agents.curve import draw_curve
 from agents.export import as_player, export
 from agents.imitate import imitate
@@ -186,7 +186,7 @@ class _Run:
         self.model.save(zipped)
         write_bytes(self.folder / "model.zip", zipped.getvalue())
         export(self.model.policy, self.folder / "policy.safetensors", self.metadata())
-        agent = as_player(self.model.policy, "agent")
+        agent = as_player(self.model.policy, AGENT)
         rungs = [players.make(name) for name in self.config.ladder]
         plan = Plan(
             rules=self.rules,
@@ -210,7 +210,7 @@ class _Run:
     def evaluate(self, seconds: float) -> str:
         """Plays the agent against the ladder, adds to the curve, keeps the best, and says how it went."""
         steps = self.model.num_timesteps
-        agent = as_player(self.model.policy, "agent")
+        agent = as_player(self.model.policy, AGENT)
         rows, scalars = ladder.climb(agent, self.config, self.rules, steps, seconds)
         self.curve += rows
         for name, value in scalars.items():
@@ -245,7 +245,7 @@ class _Watcher(BaseCallback):
         self.first_step = run.model.num_timesteps
         self.earlier = float(run.curve[-1]["seconds"]) if run.curve else 0.0
         self.task = bar.add_task("", total=run.config.steps, completed=self.first_step, speed=0.0)
-        self.next_checkpoint = self.first_step + run.config.checkpoint_every
+        self.next_checkpoint = next_checkpoint(self.first_step, run.config.checkpoint_every)
 
     def _on_training_start(self) -> None:
         if not self.run.resumed:
@@ -253,7 +253,9 @@ class _Watcher(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         if self.num_timesteps >= self.next_checkpoint:
-            self.next_checkpoint += self.run.config.checkpoint_every
+            self.next_checkpoint = next_checkpoint(
+                self.num_timesteps, self.run.config.checkpoint_every
+            )
             self.checkpoint()
 
     def _on_step(self) -> bool:
@@ -272,6 +274,15 @@ class _Watcher(BaseCallback):
             run.seat_opponents()
         checkpoint.save(run.model, run.env, run.monitor, run.folder / "checkpoints")
         run.console.print(f"{run.model.num_timesteps:>12,} steps: points a hand against {said}")
+
+
+def next_checkpoint(steps: int, every: int) -> int:
+    """The step from which the checkpoint after `steps` is due: a multiple of `every`, whoever has counted so far.
+
+    A checkpoint comes with the first whole rollout from there on. If the next were due `every` steps after it, a run that
+    goes on would have its checkpoints, and with them its past selves as opponents, at other steps than one never stopped.
+    """
+    return (steps // every + 1) * every
 
 
 def _falling(start: float) -> Callable[[float], float]:

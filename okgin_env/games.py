@@ -105,9 +105,9 @@ class Games:
         """Seats opponents, who play from their next decision on: in game i those of `pool[i % len(pool)]`.
 
         Raises:
-            ValueError: An unknown player, or a wrong number of them.
+            ValueError: An unknown player, one that cannot play by the rules, or a wrong number of them.
         """
-        self._opponents = Opponents(pool, self.n_games, self.seat, self.rules.players)
+        self._opponents = Opponents(pool, self.n_games, self.seat, self.rules)
         self.policies = self._opponents.policies
 
     # --- episodes ---------------------------------------------------------------------------------

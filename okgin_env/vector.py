@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
@@ -108,9 +109,12 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         Raises:
             ValueError: A bad option, or a wrong number of seeds.
             TypeError: A reset mask that is no boolean array.
+            ResetNeeded: A reset mask that leaves out games which were never reset.
         """
         given = dict(check_options(options))
         chosen = self._reset_mask(given.pop("reset_mask", None))
+        if not self._seeded and not chosen.all():
+            raise ResetNeeded("reset_mask at the first reset(); allowed: all games")
         games = np.flatnonzero(chosen)
         seeded, seeds = self._seeds(games, seed)
         with self.games.as_before_if_refused(given or None):
@@ -159,8 +163,11 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         dones = written.dones
         self._ended = np.zeros(self.num_envs, np.bool_) if same_step else dones.copy()
         self._masks = written.masks
-        if mode == AutoresetMode.DISABLED:  # a reset of some games repeats the others' rows
-            self._observations = written.observations.copy()
+        rows = written.observations  # a reset of some games repeats the others'
+        in_use = (
+            mode == AutoresetMode.DISABLED
+        )  # such resets are its rule: what callers write stays theirs
+        self._observations = rows.copy() if in_use else rows
         info = self._masks_info(self._all)
         hand_over = dones.copy()
         if match:

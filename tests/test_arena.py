@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -18,8 +19,11 @@ from okgin_env.arena.outcome import Pair
 from okgin_env.arena.report import table
 from okgin_env.arena.statistics import bradley_terry, clustered_mean
 from okgin_env.arena.summary import ratings, speeds, summary
+from okgin_env.arena.table import Tables
+from okgin_env.layout import UNDERCUT
 
 ROOT = Path(__file__).parent.parent
+NAMES = ("first", "second", "third", "fourth")
 
 
 def summarised(a, b, rules: Rules, n_deals: int, seed: int, n_matches: int = 0) -> dict:
@@ -156,6 +160,32 @@ def test_camper_against_itself() -> None:
     assert shares[2] == pytest.approx(0.77, abs=0.03)
     assert shares[1] + shares[4] == pytest.approx(0.18, abs=0.03)
     assert shares[5] == pytest.approx(0.05, abs=0.02)
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+def test_an_undercut_is_the_undercutters_even_where_the_knocker_scores_most(seats: int) -> None:
+    pytest.importorskip("jinja2")
+    from okgin_env.arena.page_hands import shown_hand
+
+    pair = (players.make("simple"), players.make("camper"))
+    tables = Tables(pair, Rules.preset("french", seats), deal_streams(0, 0, 300), matches=False)
+    tables.play()
+    results, n_knockers_won, n_shown = tables.played().results, 0, 0
+    for g, state in enumerate(tables.states):
+        if state["ending"] != UNDERCUT:
+            continue
+        points, knocker = state["points"].tolist(), int(state["knocker"])
+        others = [(knocker + k) % seats for k in range(1, seats)]
+        by = max(others, key=points.__getitem__)
+        assert points[by] > 0
+        assert results.ended_by.flat[g] == tables.who[g, by]
+        if state["hand_winner"] == knocker:
+            n_knockers_won += 1
+        if n_shown < 20 or points[knocker] == points[by]:
+            n_shown += 1
+            shown = shown_hand(1, dataclasses.replace(tables._history(g), names=NAMES[:seats]))
+            assert (shown.by, shown.winner) == (NAMES[by], NAMES[int(state["hand_winner"])])
+    assert n_knockers_won > 5
 
 
 def test_json_and_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,6 +51,19 @@ def test_howto_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert (tmp_path / "hands.okgin").stat().st_size > 0
 
 
+def test_howto_samples_legal_actions_of_a_vector() -> None:
+    import gymnasium as gym
+
+    import okgin_env
+
+    call = "env.action_space.sample(tuple(mask))"
+    assert f"`{call}`" in (ROOT / "docs" / "howto.md").read_text()
+    env = gym.make_vec(okgin_env.ENV_ID, num_envs=3)
+    mask = env.reset(seed=1)[1]["action_mask"]
+    actions = eval(call, {"env": env, "mask": mask})
+    assert mask[range(3), actions].all()
+
+
 def test_pettingzoo_examples_run() -> None:
     pytest.importorskip("pettingzoo")
     text = (ROOT / "docs" / "pettingzoo.md").read_text()

@@ -256,6 +256,7 @@ def test_a_copy_in_the_middle_of_a_hand_goes_on_alike() -> None:
         ({"opponent": "nobody"}, "player 'nobody'; allowed: random, novice, simple, knocker"),
         ({"opponent": ("simple", "simple")}, "allowed: one player, or 1 of them"),
         ({"opponent": 3}, "opponent=3; allowed: one player, or 1 of them"),
+        ({"opponent": "expert", "players": 3}, "expert: players=3; allowed: 2"),
         ({"opponent": "no.such:Thing"}, "player 'no.such:Thing' cannot be made"),
         ({"rules": "openspiel", "episode": "match"}, "episode='match'; allowed: rules with a target"),
     ],

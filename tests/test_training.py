@@ -26,6 +26,7 @@ from sb3_contrib import MaskablePPO
 import train
 from agents import checkpoint, curve, exploit, ladder, selfplay, ship
 from agents.config import PRESETS, TrainConfig
+from agents.ppo import next_checkpoint
 from okgin_env import players
 from okgin_env.games import Games
 from okgin_env.players.network import NetworkPlayer
@@ -265,6 +266,11 @@ def test_strangers_zip_runs_no_code(run: Path, tmp_path: Path) -> None:
         (["--reward", "match"], "reward='match'; allowed: points, win"),
         (["--clip", "-1"], "clip=-1.0; allowed: above 0"),
         (["--device", "foo"], "device='foo'; allowed: cpu"),
+        (["--final-hands", "1"], "final_hands=1; allowed: 2 or more"),
+        (["--ladder", "simple", "simple"], "ladder: players named ['simple', 'simple']; allowed"),
+        (["--ladder", "expert", "--seats", "3"], "expert: players=3; allowed: 2"),
+        (["--opponents", "expert", "--seats", "3"], "expert: players=3; allowed: 2"),
+        (["--imitate", "expert", "--seats", "3"], "expert: players=3; allowed: 2"),
     ],
 )
 def test_bad_options_are_one_line(
@@ -275,6 +281,34 @@ def test_bad_options_are_one_line(
     complaint = capsys.readouterr().err
     assert said in complaint
     assert len(complaint.strip().splitlines()) == 1
+
+
+def test_too_few_moves_to_copy_are_one_line(tmp_path: Path, capsys) -> None:
+    args = ["--preset", "smoke", "--imitate-moves", "10", "--out", str(tmp_path / "run")]
+    assert train.main(args) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("train.py: imitate_moves=10; allowed: more")
+    assert len(said.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_a_run_that_goes_on_has_its_checkpoints_where_one_never_stopped_has_them(preset) -> None:
+    """Whatever the rollout: where past selves are opponents it would else meet others."""
+    config = PRESETS[preset]
+
+    def checkpoints(steps: int) -> list[int]:
+        due, found = next_checkpoint(steps, config.checkpoint_every), []
+        while steps < config.steps:
+            if steps >= due:
+                found.append(steps)
+                due = next_checkpoint(steps, config.checkpoint_every)
+            steps += config.games * config.rollout
+        return found
+
+    whole = checkpoints(0)
+    assert len(whole) >= config.steps // config.checkpoint_every - 1
+    for k, steps in enumerate(whole):
+        assert checkpoints(steps) == whole[k + 1 :]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")

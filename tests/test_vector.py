@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import okgin_env
@@ -118,6 +119,33 @@ def test_given_deck_goes_to_the_games_reset() -> None:
     assert (obs[[0, 2, 3]] == obs[0]).all()
     assert (obs[1] != obs[0]).any()
     assert info["_action_mask"].tolist() == mask.tolist()
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_a_reset_of_some_games_repeats_the_rows_of_the_others(mode) -> None:
+    ours = OklahomaGinVectorEnv(N, autoreset_mode=mode)
+    theirs = SyncVectorEnv([OklahomaGinEnv] * N, autoreset_mode=mode)
+    obs, _ = ours.reset(seed=3)
+    theirs.reset(seed=3)
+    rng = np.random.default_rng(7)
+    mask = np.arange(N) == 1
+    for k in range(40):
+        actions = _actions(rng, ours.action_masks(), illegal=0.0)
+        obs, _, ended, *_ = ours.step(actions)
+        theirs.step(actions)
+        if k % 5 == 4 or (mode == AutoresetMode.DISABLED and ended.any()):
+            again = {"reset_mask": mask | (ended if mode == AutoresetMode.DISABLED else mask)}
+            mine, other = ours.reset(options=dict(again)), theirs.reset(options=dict(again))
+            _equal(mine[0], other[0], f"reset after step {k}")
+            assert (mine[0][~again["reset_mask"]] == obs[~again["reset_mask"]]).all()
+            assert not np.shares_memory(mine[0], obs)
+
+
+def test_some_games_alone_are_no_first_reset() -> None:
+    env = OklahomaGinVectorEnv(3)
+    with pytest.raises(ResetNeeded, match="reset_mask at the first reset"):
+        env.reset(seed=1, options={"reset_mask": np.array([True, False, False])})
+    env.reset(seed=1, options={"reset_mask": np.ones(3, bool)})
 
 
 @pytest.mark.parametrize(

@@ -169,3 +169,24 @@ def test_a_small_zip_takes_no_endless_memory(kind: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=said) as caught:
         NetworkPlayer.load(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("named", "reads"), [("ReLU", "relu"), ("Tanh", "tanh"), ("LeakyReLU", None), ("ReLU6", None)]
+)
+def test_the_activation_of_a_zip_is_the_one_it_names(
+    tmp_path: Path, named: str, reads: str | None
+) -> None:
+    """One with LeakyReLU was played with ReLU: by another policy, and nobody was told."""
+    torch = pytest.importorskip("torch")
+    weights, path = io.BytesIO(), tmp_path / "model.zip"
+    torch.save({name: torch.from_numpy(array) for name, array in tensors().items()}, weights)
+    kind = f"<class 'torch.nn.modules.activation.{named}'>"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("data", json.dumps({"policy_kwargs": {"activation_fn": kind}}))
+        archive.writestr("policy.pth", weights.getvalue())
+    if reads:
+        assert NetworkPlayer.load(path).activation == reads
+        return
+    with pytest.raises(ValueError, match=rf"{named}'>; allowed: ReLU or Tanh"):
+        NetworkPlayer.load(path)

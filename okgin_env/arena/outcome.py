@@ -25,7 +25,8 @@ class Results:
         points: (D, R) a's points minus the mean of the others'; in a match, the scores'.
         winner: (D, R) int8: 0: a won, 1: b won, -1: nobody. Of the hand, or of the match.
         ending: (D, R) int8 index into `layout.ENDINGS`; in a match, of its last hand.
-        ended_by: (D, R) int8: 0 or 1, the player who knocked, undercut or played illegally; -1: nobody.
+        ended_by: (D, R) int8: 0 or 1, the player who knocked, undercut (of several who scored most) or
+            played illegally; -1: nobody.
         turns: (D, R) discards of all seats; in a match, of its last hand.
         hands: (D, R) hands played: 1, or those of the match.
         faults: (D, R, 2, F) hands that each player forfeited, by kind (`players.base.FAULTS`).

@@ -40,7 +40,7 @@ class ShownHand:
         number: From 1, its place in the outcome, and its name in the page's address.
         seats: The players by seat.
         ending: As `HandHistory.ending`.
-        by: Who ended it: the knocker, the undercutter, who played illegally; None for a void hand.
+        by: Who ended it: the knocker, the undercutter (of several who scored most), who played illegally; None for a void hand.
         winner: Who scored most; None: nobody did.
         points: The most points that anybody scored.
         turns: Discards of all seats.
@@ -66,12 +66,12 @@ def shown_hand(number: int, hand: HandHistory) -> ShownHand:
     seats = hand.names or tuple(f"seat {p}" for p in range(hand.rules.players))
     states = [hand.start(), *hand.replay()]
     points = max(hand.points)
-    winner = hand.points.index(points) if points else None
-    by = hand.knocker
-    if hand.ending == "undercut":
-        by = winner
-    elif hand.ending == "illegal":
-        by = hand.actions[-1][0]
+    last, n = hand.actions[-1][0], hand.rules.players
+    in_turn = [(last + k) % n for k in range(n)]  # from who knocked, or played illegally
+    winner = max(in_turn, key=hand.points.__getitem__) if points else None
+    by = last if hand.ending == "illegal" else hand.knocker
+    if hand.ending == "undercut":  # with more than two seats the knocker can win the hand yet
+        by = max(in_turn[1:], key=hand.points.__getitem__)
     return ShownHand(
         number=number,
         seats=seats,

@@ -161,9 +161,7 @@ class Tables:
         points = states["scores" if match else "points"][:, : self.rules.players]
         own = points[self.games, self.seat_of_a].astype(np.float64)
         ending = states["ending"].copy()
-        by = np.where(
-            ending == UNDERCUT, states["hand_winner"], states["knocker"]
-        )  # an undercut is the opponent's
+        by = np.where(ending == UNDERCUT, self._undercutters(), states["knocker"])
         by = np.where(ending == ILLEGAL, states["seat"], by)
         return {
             "points": own - (points.sum(axis=1) - own) / (self.rules.players - 1),
@@ -174,6 +172,13 @@ class Tables:
             "hands": states["n_hands"].astype(np.int64),
             "faults": self.faults,
         }
+
+    def _undercutters(self) -> NDArray[np.int64]:
+        """(G,) seat that undercut the knocker, of several who scored most; with more than two seats the knocker can win the hand yet."""
+        n = self.rules.players
+        others = (self.states["knocker"][:, None] + np.arange(1, n)) % n  # in turn order
+        best = np.take_along_axis(self.states["points"], others, axis=1).argmax(axis=1)
+        return others[self.games, best]
 
     def _player_in(self, seats: NDArray[np.int8]) -> NDArray[np.int8]:
         """Which player (0 or 1) sits in a seat of each game; -1 for no seat."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -97,10 +98,15 @@ def _read_zip(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
         raise ValueError(f"model file '{path}' holds no readable policy: {told(error)}") from error
     kwargs = data.get("policy_kwargs") if isinstance(data, dict) else None
     named = str(kwargs.get("activation_fn", "Tanh") if isinstance(kwargs, dict) else "Tanh")
-    activation = "relu" if "ReLU" in named else "tanh" if "Tanh" in named else named
+    activation = _activation(named)
     if activation not in ACTIVATION_NAMES:
         raise ValueError(f"model file '{path}': activation {named}; allowed: ReLU or Tanh")
     return tensors, activation
+
+
+def _activation(named: str) -> str:
+    """What this package calls an activation, by its class: LeakyReLU and ReLU6 are no ReLU."""
+    return (re.findall(r"\w+", named) or [""])[-1].lower()
 
 
 def _check_unpacked(sizes: Iterable[int]) -> None:
