@@ -38,6 +38,7 @@ from okgin_env.players.base import kernel_policy
 from okgin_env.players.protocol import ACTIONS, MAX_NAME
 from okgin_env.positions import MAX_SCORE
 from okgin_env.rules import Rules
+from okgin_env.shown import shown
 from okgin_env.view import action_text
 
 _ONE = np.zeros(1, np.int64)
@@ -100,8 +101,10 @@ def rebuilt(rules: Rules, request: dict[str, Any], events: list[dict[str, Any]])
     """The decision that a request and the hand's events stand for."""
     record = _record(rules, request, _log(events, request["dealer"]))
     seats = np.array([request["seat"]], np.int64)
-    # With a target the scores are shown; a player made for single hands leaves them out.
-    episode = batch.MATCH if rules.target is not None else batch.HAND
+    match = request.get("match", rules.target is not None)  # older programs do not tell
+    if not isinstance(match, bool) or (match and rules.target is None):
+        raise ValueError(f"match={shown(match)}; allowed: false, or true with a target")
+    episode = batch.MATCH if match else batch.HAND
     asked = ask(record, _ONE, rules, as_records(rules.to_record()), seats, episode)
     word = np.array([int(request["random"], 16)], np.uint64)
     return dataclasses.replace(asked, records=record, words=word)

@@ -144,7 +144,7 @@ def _lines(seats: int, steps: int) -> Iterator[bytes]:
     yield protocol.line(protocol.hello(rules, 1.0))
     yield protocol.line(protocol.hand(story, 1))
     yield from (protocol.line(protocol.event(event)) for event in story.events)
-    yield protocol.line(protocol.request(view, 1, None, 77))
+    yield protocol.line(protocol.request(view, 1, None, 77, True))
 
 
 # --- networks -----------------------------------------------------------------------------------------

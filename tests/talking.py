@@ -100,10 +100,12 @@ def deal(rules: Rules, deck: Sequence[int], dealer: int, seed: int) -> NDArray[n
     return state
 
 
-def decisions_of(state: NDArray[np.void], rules: Rules, seat: int | None = None) -> Decisions:
+def decisions_of(
+    state: NDArray[np.void], rules: Rules, seat: int | None = None, episode: int = batch.HAND
+) -> Decisions:
     """What the seat to move, or another, is asked."""
     seats = np.array([state["seat"][0] if seat is None else seat], np.int64)
-    return ask(state, ONE, rules, as_records(rules.to_record()), seats, batch.HAND)
+    return ask(state, ONE, rules, as_records(rules.to_record()), seats, episode)
 
 
 def step(state: NDArray[np.void], rules: Rules, action: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.kernel.policies import EXTERNAL
-from okgin_env.layout import N_ACTIONS
+from okgin_env.layout import N_ACTIONS, layout
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
@@ -52,6 +52,11 @@ class Decisions:
             self.masks[chosen],
             self.words[chosen],
         )
+
+    @property
+    def match(self) -> bool:
+        """Whether the hands are those of a match; else the points of each are all that counts."""
+        return self.observations.shape[1] == layout(self.rules.players, match=True).size
 
     def view(self, k: int) -> SeatView:
         """The k-th decision as a readable view."""

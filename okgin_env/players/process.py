@@ -93,7 +93,7 @@ class ProcessPlayer:
         """
         return np.array(
             [
-                self._answer(decisions.view(k), int(decisions.words[k]))
+                self._answer(decisions.view(k), int(decisions.words[k]), decisions.match)
                 for k in range(len(decisions))
             ],
             np.int64,
@@ -122,12 +122,12 @@ class ProcessPlayer:
 
     # --- one decision -----------------------------------------------------------------------------------
 
-    def _answer(self, view: SeatView, word: int) -> int:
+    def _answer(self, view: SeatView, word: int, match: bool) -> int:
         """The action for a decision, or the fault; whatever else happens, no program is left running."""
         try:
             story = self._memory.story(view)
             program = self._running(view.rules)
-            return self._asked(program, view, story, word)
+            return self._asked(program, view, story, word, match)
         except Trouble as trouble:
             self._note(str(trouble))
             self._stop()
@@ -136,11 +136,11 @@ class ProcessPlayer:
             self._stop()
             raise
 
-    def _asked(self, program: Program, view: SeatView, story: Story, word: int) -> int:
+    def _asked(self, program: Program, view: SeatView, story: Story, word: int, match: bool) -> int:
         """Tells the program what is new, and asks it."""
         program.listen_afresh()
         number = secrets.randbits(31)  # so that nobody answers before being asked
-        request = protocol.request(view, number, story.drawn, word)
+        request = protocol.request(view, number, story.drawn, word, match)
         program.send(b"".join(map(protocol.line, [*self._news(story), request])))
         self._told = story
         deadline = time.monotonic() + self.move_time

@@ -59,7 +59,9 @@ def event(happened: Event) -> dict[str, Any]:
     return {"type": "event", **happened._asdict()}
 
 
-def request(view: SeatView, number: int, drawn: str | None, word: int) -> dict[str, Any]:
+def request(
+    view: SeatView, number: int, drawn: str | None, word: int, match: bool
+) -> dict[str, Any]:
     """A move is wanted.
 
     Args:
@@ -67,6 +69,7 @@ def request(view: SeatView, number: int, drawn: str | None, word: int) -> dict[s
         number: The request's id.
         drawn: The card just drawn from the stock, if it is known.
         word: The decision's random number, 64 bits.
+        match: Whether the hand is one of a match.
     """
     return {
         "type": "request",
@@ -89,6 +92,7 @@ def request(view: SeatView, number: int, drawn: str | None, word: int) -> dict[s
         "upcard": view.upcard,
         "limit": view.limit,
         "scores": view.scores,
+        "match": match,
         "random": f"{word:016x}",
     }
 

@@ -16,7 +16,7 @@ from okgin_env.kernel.policies import CAMPER, POLICIES
 from okgin_env.kernel.rng import fill_words
 from okgin_env.kernel.search import EAGER, try_moves
 from okgin_env.kernel.state import as_records
-from okgin_env.layout import BIG_GIN, DRAW_TOP, KNOCK, N_CARDS, PASS, layout
+from okgin_env.layout import BIG_GIN, DRAW_TOP, KNOCK, N_CARDS, PASS
 from okgin_env.players.base import Decisions
 from okgin_env.players.equity import FILE, NO_EQUITY, equity_table
 from okgin_env.players.expert import EXPERT, ExpertPlayer
@@ -197,8 +197,7 @@ class SearchPlayer:
         """One compiled call, or one for each thread on its share of the worlds."""
         rules = decisions.rules
         view = decisions.records[k : k + 1]
-        match = decisions.observations.shape[1] == layout(rules.players, match=True).size
-        table = equity_table(rules) if self.equity and match else NO_EQUITY
+        table = equity_table(rules) if self.equity and decisions.match else NO_EQUITY
         if (view["scores"] >= len(table)).any():  # a position by hand may be past the target
             table = NO_EQUITY
         swaps = belief.SWAPS if self.develop > 0 else 0
