@@ -88,7 +88,7 @@ class TrainConfig:
     seed: int = 0
     """Seed of everything."""
     device: str = "cpu"
-    """Torch device."""
+    """Torch device; auto: a GPU where there is one."""
     threads: int = 1
     """Threads of torch and of the environment. More help on an idle machine only: torch's threads wait for each other,
     and with anything else running two of them on two cores were seen to be seven times slower than one."""

@@ -6,6 +6,7 @@ import gc
 import io
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -43,15 +44,20 @@ def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]
         The evaluation at the end, as `evaluate.py --json` writes it.
 
     Raises:
-        ValueError: A folder that is not new, nothing to resume, or a run that is not trusted.
+        ValueError: A folder that is not new, a device that is not there, nothing to resume, or a run that is not trusted.
         OSError: The folder cannot be written.
     """
     console = console or Console()
     if config.resume:
         folder = config.resume
         config = TrainConfig.of_run(folder, config.trust)
+        if not _is_here(config.device):
+            console.print(f"no device {config.device} here: this goes on with cpu")
+            config = replace(config, device="cpu")
     else:
         config.check()
+        if not _is_here(config.device):
+            raise ValueError(f"device={config.device!r} is not there; allowed: cpu, auto")
         folder = _new_folder(config)
         write_text(folder / "config.json", config.to_json())
         write_text(folder / "commit.txt", f"okgin_env {__version__}, commit {commit()}\n")
@@ -61,6 +67,15 @@ def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]
         return run.finish()
     except OSError as error:
         raise OSError(f"{error}; once that is mended, go on with --resume {folder}") from error
+
+
+def _is_here(device: str) -> bool:
+    """Whether torch can use a device; PPO would take the processor without a word."""
+    try:
+        torch.empty(1, device="cpu" if device == "auto" else device)
+    except (AssertionError, RuntimeError):
+        return False
+    return True
 
 
 def _new_folder(config: TrainConfig) -> Path:

@@ -35,7 +35,7 @@ import left_behind
 from reliability import Row, add_row_option, progress, say_row
 
 ROOT = Path(__file__).parents[1]
-INTERVAL = 1024  # steps between two checkpoints
+INTERVAL = 1500  # steps between two checkpoints, which come with the next whole rollout of 1,024
 TRAINING = [
     *("--preset", "smoke", "--steps", "6144", "--games", "32", "--rollout", "32", "--batch", "256"),
     *("--imitate-moves", "3200", "--checkpoint-every", str(INTERVAL), "--evaluation-hands", "20"),

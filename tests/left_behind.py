@@ -23,7 +23,7 @@ from okgin_env import histories
 from okgin_env.histories import files
 from okgin_env.players.network import NetworkPlayer
 
-AT_MOST = 1024  # steps between two checkpoints
+AT_MOST = 2048  # steps between two checkpoints: 1,500, up to the next whole rollout
 _TASKS = "tasks.txt"  # how many hands the recorder had handed over
 
 

@@ -283,6 +283,23 @@ def test_bad_options_are_one_line(
     assert len(complaint.strip().splitlines()) == 1
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is there")
+def test_a_device_that_is_not_there_is_not_replaced_without_a_word(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = tmp_path / "new"
+    assert train.main(["--preset", "smoke", "--device", "cuda", "--out", str(new)]) == 2
+    assert capsys.readouterr().err == "train.py: device='cuda' is not there; allowed: cpu, auto\n"
+    assert not new.exists()
+    old = tmp_path / "old"
+    shutil.copytree(run, old)
+    config = TrainConfig.from_json((old / "config.json").read_text())
+    (old / "config.json").write_text(replace(config, device="cuda").to_json())
+    assert train.main(["--resume", str(old)]) == 0
+    assert "no device cuda here: this goes on with cpu" in capsys.readouterr().out
+    assert _points(old) == _points(run)
+
+
 def test_too_few_moves_to_copy_are_one_line(tmp_path: Path, capsys) -> None:
     args = ["--preset", "smoke", "--imitate-moves", "10", "--out", str(tmp_path / "run")]
     assert train.main(args) == 2
