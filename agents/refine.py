@@ -229,7 +229,12 @@ def parser() -> argparse.ArgumentParser:
     add("--opponents", nargs="+", default=OPPONENTS, metavar="NAME",
         help=f"scripted players, each in an equal share of the games (default: {' '.join(OPPONENTS)})")  # fmt: skip
     add("--rounds", type=int, default=3, help="of gathering and learning (default: 3)")
-    add("--positions", type=int, default=4_000_000, help="of a round (default: 4000000)")
+    add(
+        "--positions",
+        type=int,
+        default=4_000_000,
+        help="of a round; above 500000 in files of that many (default: 4000000)",
+    )
     add("--epochs", type=int, default=3, help="passes over them (default: 3)")
     add("--learning-rate", type=float, default=1e-3, help="at its highest (default: 0.001)")
     add("--seed", type=int, default=0, help="of the run (default: 0)")

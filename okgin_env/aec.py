@@ -97,7 +97,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         )
         self.observation_spaces = dict.fromkeys(self.possible_agents, space)
         self.action_spaces = dict.fromkeys(self.possible_agents, spaces.Discrete(N_ACTIONS))
-        self._seeded = False
+        self._seeded = self._ended = False
         self._screen = Screen(render_mode, self.metadata["render_fps"])
 
     def observation_space(self, agent: str) -> spaces.Dict:
@@ -130,7 +130,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
                 deck = check_deck(options["deck"])
             dealer = np.array([check_dealer(options.get("dealer"), self.rules)])
             batch.deal_games(states, _ONE, self._record, deck[None], dealer)
-        self._states, self._seeded = states, True
+        self._states, self._seeded, self._ended = states, True, False
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -172,15 +172,11 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         )
         if int(self._states["n_hands"][0]) != n_hands:
             self._pay()
-        if not self._over():
+        if not self._ended:
             self.agent_selection = self.possible_agents[int(self._states["seat"][0])]
         self._accumulate_rewards()
         if self.render_mode == "human":
             self.render()
-
-    def _over(self) -> bool:
-        """Whether the episode is over: by itself, or by an illegal action in a match."""
-        return bool(self.agents) and all(self.terminations[agent] for agent in self.agents)
 
     def _pay(self) -> None:
         """Pays the hand that has just ended and tells everybody how it ended."""
@@ -191,13 +187,16 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
             self.infos[agent] = hand_info(
                 final, 0, self.rules.players, self._episode == batch.MATCH, seat
             )
-        ended = int(self._states["phase"][0]) == OVER or int(final["ending"][0]) == ILLEGAL
-        self.terminations = dict.fromkeys(self.agents, ended)
+        over = int(self._states["phase"][0]) == OVER
+        self._ended = (
+            over or int(final["ending"][0]) == ILLEGAL
+        )  # in a match the next hand is dealt
+        self.terminations = dict.fromkeys(self.agents, self._ended)
 
     def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
         """What an agent gets to see: fresh arrays."""
         seats = np.array([self._seat[agent]])
-        records = self._finals if self._over() else self._states
+        records = self._finals if self._ended else self._states
         seen = ask(
             records.copy(), _ONE, self.rules, self._record, seats, self._episode, self._outlook
         )
@@ -205,7 +204,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
 
     def view(self, agent: str, reveal: bool = False) -> SeatView:
         """What an agent may see, as a readable object; with `reveal` all cards, for somebody who looks on."""
-        records = self._finals if self._over() else self._states
+        records = self._finals if self._ended else self._states
         return view_of(records.copy(), self.rules, self._record, self._seat[agent], reveal)
 
     def render(self) -> Any:

@@ -114,6 +114,32 @@ def test_same_game_as_gymnasium(episode: str) -> None:
             assert all(table.terminations.values()) == terminated
 
 
+@pytest.mark.parametrize("illegal", [False, True])
+@pytest.mark.parametrize("episode", ["hand", "match"])
+def test_what_is_seen_of_the_end_stays_when_the_agents_are_gone(
+    episode: str, illegal: bool
+) -> None:
+    """An illegal action ends the episode, while in a match the next hand is dealt."""
+    env = aec.env(rules="gin", players=3, episode=episode, render_mode="ansi")
+    env.reset(seed=3)
+    rng = np.random.default_rng(0)
+    while not all(env.terminations.values()):
+        mask = env.observe(env.agent_selection)["action_mask"]
+        env.step(108 if illegal else int(rng.choice(np.flatnonzero(mask))))
+    raw = env.unwrapped
+
+    def seen() -> list[object]:
+        sights = [raw.observe(agent) for agent in raw.possible_agents]
+        views = [str(raw.view(agent)) for agent in raw.possible_agents]
+        return [[{k: v.tolist() for k, v in sight.items()} for sight in sights], views]
+
+    at_the_end = seen()
+    while env.agents:
+        env.step(None)
+        assert seen() == at_the_end
+    assert "illegal" in at_the_end[1][0] or not illegal
+
+
 def test_illegal_action_forfeits() -> None:
     env = aec.raw_env(rules="french", players=3)
     env.reset(seed=0)
