@@ -93,7 +93,7 @@ def test_the_value_network_that_the_docs_draw_is_read_from_a_checkpoint(
     from benchmarks import learned
 
     model, env, _ = small
-    with pytest.raises(ValueError, match="allowed: the folder of a run of train.py"):
+    with pytest.raises(ValueError, match="allowed: the folder of a run"):
         learned.value_network(tmp_path)
     checkpoint.save(*small, tmp_path / "checkpoints")
     seen = np.asarray(env.reset())
