@@ -235,7 +235,8 @@ def check_state(state: Any, rules: Rules, seed: int = 0) -> NDArray[np.void]:
         raise ValueError(f"state: scores={s['scores'].tolist()}; allowed: 0 to {MAX_SCORE}")
     masks = [s[name] for name in ("hands", "known", "discards", "declined")]
     stray = any((mask >> np.uint64(N_CARDS) != 0).any() or (mask[n:] != 0).any() for mask in masks)
-    if stray or not np.isfinite(s["unpaid"]):
+    settled = any(s[name].any() for name in ("points", "deadwood", "match_points"))
+    if stray or settled or not np.isfinite(s["unpaid"]):
         raise ValueError("state: damaged; allowed: a record saved by this package")
     if not conserved(s, as_records(rules.to_record())[0]):
         raise ValueError("state: hands, pile and stock must hold the 52 cards once each, in size")
