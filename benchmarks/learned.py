@@ -119,7 +119,7 @@ def upcards(asked: Decisions, path: Path) -> None:
 
 
 def _decisions(rules: Rules, seed: int, n: int) -> Decisions:
-    """First decisions in which an upcard is offered."""
+    """First decisions in which an upcard is offered: to who begins, and to the dealer after `simple` has passed."""
     games, everyone = Games(n, rules), np.arange(n)
     games.seed(everyone, np.random.default_rng(seed).integers(0, 2**63, n).astype(np.uint64))
     games.reset(everyone)
@@ -255,7 +255,7 @@ def main() -> None:
         n=args.hands,
         points=f"it wins {played.results.points.mean():+.2f} points a hand",
         knocking=f"It uses {100 * late[1] / late[0]:.0f} % of its later chances to knock with deadwood.",
-        upcards=f"It takes {takes[0]:.0f} % of the upcards it is offered first, `camper` {takes[1]:.0f} %.",
+        upcards=f"It takes {takes[0]:.0f} % of the upcards it is offered, first or after `simple` has passed, `camper` {takes[1]:.0f} %.",
         n_values=n_values,
         correlation=correlation,
         hands="\n\n".join(parts),
