@@ -55,7 +55,7 @@ def imagined(
 ) -> NDArray[np.uint64]:  # fmt: skip
     """(W,) hands of seat 1 in worlds drawn from a view of seat 0."""
     words = np.empty(len(worlds), np.uint64)
-    fill_words(view["hands"][0, 0], words)
+    fill_words(view["hands"][0, 0], 0, words)
     belief.imagine_all(view[0], record[0], 0, words, pulls, regret, swaps, worlds)
     return worlds["hands"][:, 1].copy()
 

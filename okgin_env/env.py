@@ -92,7 +92,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
 
     ## Episode End
     Terminates at the end of the hand, or of the match with `episode="match"`. Never truncates: a hand lasts at most
-    `rules.max_turns` turns.
+    `rules.max_turns` turns, which observations do not count (100 in the presets: the stock is nearly always gone before).
 
     ## Information
     `action_mask` after every reset and step. When a hand has ended in the step also `ending` (knock, gin, big_gin, undercut,

@@ -220,7 +220,7 @@ class Layout:
                 plain[name] = (*DEADWOOD_STEPS, 98)[n_above]
             else:
                 plain[name] = int(bits.sum())
-        plain["phase"] = PHASES[plain["phase"]]
+        plain["phase"] = PHASES[plain["phase"] if observation[self.slices["phase"]].any() else OVER]
         return plain
 
 

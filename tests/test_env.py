@@ -1045,6 +1045,8 @@ def test_decode_reads_back_what_was_observed() -> None:
     assert list(plain) == list(layout(2).slices)
     assert plain["phase"] == "offer"
     assert plain["dealer"] == 1
+    last, *_ = env.step(108)
+    assert layout(2).decode(last)["phase"] == env.view().phase == "over"
     with pytest.raises(ValueError, match=r"observation of shape \(3,\); allowed: \(\d+,\)"):
         layout(2).decode(observation[:3])
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from digest import analyse, play, tables
 
+from okgin_env.kernel import jit
 from okgin_env.kernel.jit import PLAIN
 
 ROOT = Path(__file__).parents[1]
@@ -77,3 +78,15 @@ def test_bounds_checked_code_is_cached_apart() -> None:
     ask = "from okgin_env.kernel import jit; print(jit._CACHE)"
     folders = {run("-c", ask, NUMBA_BOUNDSCHECK=value) for value in ("0", "1")}
     assert len(folders) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")  # fmt: skip
+def test_no_code_is_loaded_from_below_a_folder_of_somebody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its owner could put another in its place."""
+    monkeypatch.setattr(jit, "_cache_root", lambda: Path("/dev/null/nowhere"))
+    monkeypatch.setattr(jit.tempfile, "gettempdir", lambda: str(tmp_path))
+    assert str(jit._cache_folder()).startswith(str(tmp_path))
+    os.chown(tmp_path / "okgin_env-0", 12345, -1)
+    assert jit._cache_folder() is None

@@ -61,8 +61,9 @@ def _cache_folder() -> str | None:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             with tempfile.TemporaryFile(dir=folder):
                 pass
-            # Code is loaded from here: never from a folder that somebody else could have made.
-            if not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid():
+            # Code is loaded from here: never from a folder that somebody else could have made, or could replace.
+            made = [folder, folder.parent, root] if root == private else [folder]
+            if not hasattr(os, "getuid") or {f.stat().st_uid for f in made} == {os.getuid()}:
                 return str(folder)
         except (OSError, RuntimeError):  # RuntimeError: no home folder
             continue

@@ -29,10 +29,10 @@ def mix(word):
 
 
 @compiled
-def fill_words(word, words):
-    """Fills a (W,) uint64 array with the random words that follow from one."""
+def fill_words(word, first, words):
+    """Fills a (W,) uint64 array with random words that follow from one, from number `first` (0, 1, ...) on."""
     for k in range(len(words)):
-        words[k] = mix(np.uint64(word) + _STEP * np.uint64(k + 1))
+        words[k] = mix(np.uint64(word) + _STEP * np.uint64(first + k + 1))
 
 
 @compiled

@@ -166,17 +166,17 @@ class SearchPlayer:
         Returns:
             (W, C) points of the hand, or chances to win the match; nan from where a move was dropped.
         """
-        words = np.empty(self.worlds, np.uint64)
-        fill_words(decisions.words[k], words)
-        values = np.full((self.worlds, len(moves)), np.nan)
+        end = None if self.milliseconds is None else time.perf_counter() + self.milliseconds / 1000
+        values = np.empty((self.worlds, len(moves)))  # written to block by block
         alive = np.ones(len(moves), np.bool_)
         others = np.array([POLICIES.index(name) for name in self._others])
-        end = None if self.milliseconds is None else time.perf_counter() + self.milliseconds / 1000
         done = 0
         while done < self.worlds and alive.sum() > 1:
             block = slice(done, min(done + BLOCK, self.worlds))
             theirs = others[np.arange(block.start, block.stop) % len(others)]
-            self._try(decisions, k, words[block], theirs, moves, alive, values[block])
+            words = np.empty(len(theirs), np.uint64)
+            fill_words(decisions.words[k], done, words)
+            self._try(decisions, k, words, theirs, moves, alive, values[block])
             done = block.stop
             if done >= FEW:
                 _drop(values[:done], alive, max(self.gate, 1.0))
