@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "okgin_env"
 ORDER = [  # imports go from later rows to earlier ones only
-    {"okgin_env.layout", "okgin_env.files", "okgin_env.shown"},
+    {"okgin_env.layout", "okgin_env.files", "okgin_env.shown", "okgin_env.workers"},
     {"okgin_env.cards", "okgin_env.rules"},
     {"okgin_env"},
     {"okgin_env.kernel"},
@@ -25,6 +25,7 @@ ORDER = [  # imports go from later rows to earlier ones only
     {"okgin_env.view", "okgin_env.render"},  # a view draws itself when it is printed
     {"okgin_env.players"},
     {"okgin_env.asking"},
+    {"okgin_env.opponents", "okgin_env.threads", "okgin_env.written"},
     {"okgin_env.games"},
     {"okgin_env.info", "okgin_env.seeding"},
     {"okgin_env.env", "okgin_env.vector", "okgin_env.sb3", "okgin_env.aec"},
@@ -80,6 +81,11 @@ def test_imports_go_one_way(path: Path) -> None:
         other = _layer(name)
         assert other is not None, name
         assert other <= own, f"{_name(path)} imports {name}"
+
+
+def test_every_module_has_a_row_of_its_own() -> None:
+    """Else it would stand in that of `okgin_env` itself."""
+    assert {_name(path) for path in PACKAGE.glob("*.py")} <= set().union(*ORDER)
 
 
 def test_pictures_and_players_never_see_a_state() -> None:
@@ -153,6 +159,15 @@ def test_package_data_goes_into_the_wheel() -> None:
     listed = {path for p in patterns["package-data"]["okgin_env"] for path in PACKAGE.glob(p)}
     found = {p for p in PACKAGE.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
     assert {path for path in found if path.suffix != ".py"} == listed
+
+
+def test_pillow_is_asked_for_that_draws_what_pictures_need() -> None:
+    """Before 11 it refuses lines of part of a pixel, with which bold text is drawn."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    asked = {need for extra in extras.values() for need in extra if need.startswith("pillow")}
+    assert asked == {"pillow>=11"}
 
 
 @pytest.mark.slow
