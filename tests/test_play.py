@@ -302,6 +302,31 @@ def test_eof_and_ctrl_c_end_politely_with_the_ended_hands_saved(
     ]
 
 
+def test_a_player_that_raises_loses_no_hand(tmp_path: Path) -> None:
+    """Here before anything is shown of the hand that has ended in the same step."""
+
+    class Raises(players.Bot):
+        name = "raises"
+
+        def choose(self, view: Any, rng: np.random.Generator) -> int:
+            if sum(view.scores):
+                raise RuntimeError("it cannot bear losing")
+            return view.legal[0]
+
+    from okgin_env.human import Session
+
+    seat, save = Seat(), tmp_path / "match.okgin"
+    hinter = players.make("camper")
+
+    def read(prompt: str) -> str:
+        return entry.typed(seat.session.advice())  # type: ignore[union-attr]
+
+    seat.session = Session(CLASSIC, [Raises()], hinter, seed=1, read=read, say=seat.say, save=save)
+    with pytest.raises(RuntimeError, match="bear losing"):
+        seat.session.run()
+    assert [hand.points[0] > 0 for hand in histories.read(save)] == [True]
+
+
 def test_a_full_disk_loses_no_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import okgin_env.wrappers
 
