@@ -37,6 +37,7 @@ from okgin_env.players.base import Decisions, Player
 from okgin_env.players.network import NetworkPlayer
 
 AGAINST = "simple"
+OPPONENTS = ("simple", "knocker")  # in training
 LOOKS = 10  # evaluations of a run, evenly spaced
 COLUMNS: tuple[str, ...] = ("algorithm", "seed", "steps", "points", "illegal")
 
@@ -217,7 +218,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     config = replace(
         PRESETS["quick"], steps=args.steps, rules=args.rules, games=args.games, imitate="none",
-        opponents=("simple", "knocker"), evaluation_hands=4000,
+        opponents=OPPONENTS, evaluation_hands=4000,
     )  # fmt: skip
     try:
         config.check()

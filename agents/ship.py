@@ -20,10 +20,11 @@ from okgin_env.arena.plan import Plan
 from okgin_env.arena.provenance import commit
 from okgin_env.files import write_bytes, write_text
 from okgin_env.players import make
-from okgin_env.players.expert import FOLDER
+from okgin_env.players.expert import FIXED, FOLDER, UPCARD
 from okgin_env.players.network import NetworkPlayer
 
 MAX_BYTES = 2_000_000
+SHIPPED = (UPCARD.stem, FIXED.stem)  # the rules whose networks `expert` plays
 AGAINST = ("simple", "knocker", "careful", "camper", "hunter")
 CARD = """# expert, {rules}
 
@@ -96,11 +97,13 @@ def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_h
         The card.
 
     Raises:
-        ValueError: A file too big for the package.
+        ValueError: A file too big for the package, or rules for which `expert` has no network of its own.
     """
     if weights.stat().st_size > MAX_BYTES:
         raise ValueError(f"'{weights}' has over {MAX_BYTES:,} bytes; allowed: a smaller network")
     config = TrainConfig.from_json((run / "config.json").read_text())
+    if config.rules not in SHIPPED:
+        raise ValueError(f"'{run}' has rules={config.rules}; allowed: {', '.join(SHIPPED)}")
     player = NetworkPlayer.load(weights, "expert")
     plan = Plan(
         rules=Rules.preset(config.rules), n_hands=n_hands, n_matches=n_hands // 10, seed=1, first_only=True,

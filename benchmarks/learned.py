@@ -11,8 +11,8 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import torch
 from numpy.typing import NDArray
+from safetensors.numpy import load_file
 
 from okgin_env import Rules, cards, players
 from okgin_env.arena.match import play_deals
@@ -27,6 +27,7 @@ from okgin_env.players.base import Decisions
 from okgin_env.players.expert import ExpertPlayer
 from okgin_env.view import action_text
 
+Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 DOCS = Path(__file__).parents[1] / "docs"
 LIMITS = (10, 7, 4)
 TURNS = 12
@@ -118,30 +119,47 @@ def upcards(asked: Decisions, path: Path) -> None:
 
 
 def _decisions(rules: Rules, seed: int, n: int) -> Decisions:
-    """First decisions in which an upcard is offered."""
+    """First decisions in which an upcard is offered: to who begins, and to the dealer after `simple` has passed."""
     games, everyone = Games(n, rules), np.arange(n)
     games.seed(everyone, np.random.default_rng(seed).integers(0, 2**63, n).astype(np.uint64))
     games.reset(everyone)
     return games.decisions(everyone[games.states["phase"] == OFFER])
 
 
+def value_network(run: Path) -> Layers:
+    """Weights and biases of a run's value network, from its newest checkpoint.
+
+    Raises:
+        ValueError: The run has no checkpoint.
+    """
+    saved = sorted((run / "checkpoints").glob("[0-9]*.safetensors"))
+    if not saved:
+        raise ValueError(
+            f"--run '{run}'; allowed: the folder of a run of train.py, with checkpoints"
+        )
+    state = {name.removeprefix("policy."): array for name, array in load_file(saved[-1]).items()}
+    hidden = sorted(k for k in state if k.startswith("mlp_extractor.value_net") and "weight" in k)
+    return [(state[k], state[k.replace("weight", "bias")]) for k in [*hidden, "value_net.weight"]]
+
+
+def value_of(observations: NDArray[np.int8], layers: Layers) -> NDArray[np.float32]:
+    """(N,) what a value network expects of (N, D) observations, in hundreds of points."""
+    x = observations.astype(np.float32)
+    for weight, bias in layers[:-1]:
+        x = np.maximum(x @ weight.T + bias, 0)
+    weight, bias = layers[-1]
+    return (x @ weight.T + bias)[:, 0]
+
+
 def calibration(run: Path, rules: Rules, seed: int, path: Path) -> tuple[float, int]:
     """Draws what the value network expects against what the hand then pays; correlation and decisions."""
-    state = torch.load(
-        max((run / "checkpoints").glob("0*")) / "weights.pt", map_location="cpu", weights_only=True
-    )["policy"]
-    hidden = sorted(k for k in state if k.startswith("mlp_extractor.value_net") and "weight" in k)
-    layers = [(state[k].numpy(), state[k.replace("weight", "bias")].numpy()) for k in hidden]
-    last = (state["value_net.weight"].numpy(), state["value_net.bias"].numpy())
+    layers = value_network(run)
     games, everyone = Games(1024, rules, opponent="camper", outlook=True), np.arange(1024)
     games.seed(everyone, np.random.default_rng(seed).integers(0, 2**63, 1024).astype(np.uint64))
     expert, written = ExpertPlayer(), games.reset(everyone)
     expected, paid, dones = [], [], []
     for _ in range(200):
-        x = written.observations.astype(np.float32)
-        for weight, bias in layers:
-            x = np.maximum(x @ weight.T + bias, 0)
-        expected.append((x @ last[0].T + last[1])[:, 0])
+        expected.append(value_of(written.observations, layers))
         actions = expert.act(games.decisions(everyone))
         written = games.step(actions, everyone, autoreset=True)
         paid.append(written.rewards)
@@ -237,7 +255,7 @@ def main() -> None:
         n=args.hands,
         points=f"it wins {played.results.points.mean():+.2f} points a hand",
         knocking=f"It uses {100 * late[1] / late[0]:.0f} % of its later chances to knock with deadwood.",
-        upcards=f"It takes {takes[0]:.0f} % of the upcards it is offered first, `camper` {takes[1]:.0f} %.",
+        upcards=f"It takes {takes[0]:.0f} % of the upcards it is offered, first or after `simple` has passed, `camper` {takes[1]:.0f} %.",
         n_values=n_values,
         correlation=correlation,
         hands="\n\n".join(parts),

@@ -59,9 +59,11 @@ def view_of(
     seat: int,
     reveal: bool = False,
 ) -> SeatView:
-    """What a seat may see of a (1,) record; with `reveal` all of it."""
+    """What a seat may see of a (1,) record; with `reveal` all cards, but not the streams that the next hands come from."""
     if reveal:
-        return SeatView(record.copy(), rules, seat, revealed=True)
+        opened = record.copy()
+        opened["rng"], opened["seat_rng"] = 0, 0
+        return SeatView(opened, rules, seat, revealed=True)
     one = np.zeros(1, np.int64)
     return ask(record, one, rules, rules_record, np.array([seat]), batch.HAND).view(0)
 

@@ -16,7 +16,19 @@ from okgin_env.kernel.melds import PIPS
 from okgin_env.kernel.play import STOCK_AT_VOID
 from okgin_env.kernel.rng import seed_streams
 from okgin_env.kernel.state import STATE, as_records, new_states
-from okgin_env.layout import DRAW, MAX_LOG, N_CARDS, NONE, OFFER, OVER, PHASES, SHED
+from okgin_env.layout import (
+    DRAW,
+    MAX_LOG,
+    MAX_PLAYERS,
+    MAX_TURNS,
+    N_ACTIONS,
+    N_CARDS,
+    NONE,
+    OFFER,
+    OVER,
+    PHASES,
+    SHED,
+)
 from okgin_env.rules import Rules
 from okgin_env.shown import shown
 
@@ -209,15 +221,22 @@ def check_state(state: Any, rules: Rules, seed: int = 0) -> NDArray[np.void]:
     _check(s, "taken", -1, N_CARDS - 1)
     for name in ("knocker", "hand_winner", "match_winner"):
         _check(s, name, -1, -1)
-    for name, count in (("pile", int(s["n_pile"])), ("deck", N_CARDS)):
-        row = s[name][:count]
-        if count and (row.min() < 0 or row.max() >= N_CARDS):
-            raise ValueError(f"state: {name} holds {int(row.min())}; allowed: 0 to {N_CARDS - 1}")
+    for name, count, high in (
+        ("pile", int(s["n_pile"]), N_CARDS - 1),
+        ("deck", N_CARDS, N_CARDS - 1),
+        ("log", int(s["n_log"]), N_ACTIONS - 1),
+        ("n_sheds", MAX_PLAYERS, MAX_TURNS),
+        ("n_acts", MAX_PLAYERS, MAX_LOG),
+    ):
+        for value in s[name][:count].tolist():
+            if not 0 <= value <= high:
+                raise ValueError(f"state: {name} holds {value}; allowed: 0 to {high}")
     if (s["scores"] < 0).any() or (s["scores"] > MAX_SCORE).any():
         raise ValueError(f"state: scores={s['scores'].tolist()}; allowed: 0 to {MAX_SCORE}")
     masks = [s[name] for name in ("hands", "known", "discards", "declined")]
     stray = any((mask >> np.uint64(N_CARDS) != 0).any() or (mask[n:] != 0).any() for mask in masks)
-    if stray or not np.isfinite(s["unpaid"]):
+    settled = any(s[name].any() for name in ("points", "deadwood", "match_points"))
+    if stray or settled or not np.isfinite(s["unpaid"]):
         raise ValueError("state: damaged; allowed: a record saved by this package")
     if not conserved(s, as_records(rules.to_record())[0]):
         raise ValueError("state: hands, pile and stock must hold the 52 cards once each, in size")

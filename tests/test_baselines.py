@@ -47,3 +47,9 @@ def test_table_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert baselines.main(["--out", str(tmp_path), "--only", "A2C"]) == 2
     complaint = capsys.readouterr().err.strip().splitlines()[-1]
     assert "allowed: 1 or more; MaskablePPO, PPO, no masks" in complaint
+
+
+def test_the_page_names_whom_they_are_trained_against() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "baselines.md").read_text()
+    against = " and ".join(f"`{name}`" for name in baselines.OPPONENTS)
+    assert f"decisions against {against}," in page

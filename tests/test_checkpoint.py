@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
+import torch
 from safetensors.numpy import load_file
 from safetensors.numpy import save as packed
 from sb3_contrib import MaskablePPO
@@ -83,6 +84,23 @@ def test_all_that_a_checkpoint_holds_comes_back(small: Small, tmp_path: Path) ->
     assert "optimizer.0.exp_avg_sq" in load_file(saved)
     assert checkpoint.save(*other, tmp_path / "b").read_bytes() == saved.read_bytes()
     assert other[1].games.states.tobytes() == env.games.states.tobytes()
+
+
+def test_the_value_network_that_the_docs_draw_is_read_from_a_checkpoint(
+    small: Small, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    from benchmarks import learned
+
+    model, env, _ = small
+    with pytest.raises(ValueError, match="allowed: the folder of a run"):
+        learned.value_network(tmp_path)
+    checkpoint.save(*small, tmp_path / "checkpoints")
+    seen = np.asarray(env.reset())
+    with torch.no_grad():
+        expected = model.policy.predict_values(torch.as_tensor(seen))[:, 0]
+    found = learned.value_of(seen, learned.value_network(tmp_path))
+    assert found == pytest.approx(expected.numpy(), abs=1e-5)
 
 
 def test_a_checkpoint_asks_for_no_more_memory_than_the_run(small: Small, tmp_path: Path) -> None:

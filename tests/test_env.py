@@ -496,6 +496,30 @@ def test_a_state_with_known_cards_that_are_not_held_is_refused() -> None:
         check_state(state, env.rules)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_sheds", -30_000), ("n_acts", -1), ("log", -1), ("log", N_ACTIONS)]
+)
+def test_a_state_with_counts_or_moves_that_cannot_be_is_refused(name: str, value: int) -> None:
+    """Discards so far are an index for `search` and an exponent for `camper`; the log is told to programs in words."""
+    env = OklahomaGinEnv()
+    env.reset(seed=1)
+    state = env.games.states.copy()
+    state["n_log"], state[name][0, 1] = 2, value
+    with pytest.raises(ValueError, match=f"state: {name} holds {value}; allowed: 0 to"):
+        check_state(state, env.rules)
+
+
+@pytest.mark.parametrize("name", ["points", "deadwood", "match_points"])
+def test_a_state_with_points_of_a_hand_in_progress_is_refused(name: str) -> None:
+    """They would be added to what the hand comes to, a void one too."""
+    env = OklahomaGinEnv()
+    env.reset(seed=1)
+    state = env.games.states.copy()
+    state[name][0, 0] = 5
+    with pytest.raises(ValueError, match="state: damaged"):
+        check_state(state, env.rules)
+
+
 @pytest.mark.parametrize("kind", ["bytes", "array", "record"])
 def test_a_saved_state_goes_on_alike(kind: str) -> None:
     rules = Rules.preset("french", 3)

@@ -34,6 +34,7 @@ from openspiel_oracle import (
     replay,
 )
 
+from benchmarks import peers
 from okgin_env import analysis
 from okgin_env.cards import card_id, ids
 from okgin_env.layout import DRAW_STOCK, DRAW_TOP, KNOCK, OFFER, PASS, SHED
@@ -103,6 +104,15 @@ def test_deadwood_of_ten_cards() -> None:
         deck = random_deck(rng, ("suits", "ranks"))
         for hand in (deck[:10], deck[10:20]):
             assert UTILS.min_deadwood(hand) == analysis.deadwood(hand), hand
+
+
+def test_the_benchmark_counts_the_decisions_of_players() -> None:
+    game = peers._game()
+    bots = [pyspiel.make_uniform_random_bot(seat, seat) for seat in range(2)]
+    for seed in range(50):
+        state = game.new_initial_state()
+        pyspiel.evaluate_bots(state, bots, seed)
+        assert peers._decisions(state) == sum(move.player >= 0 for move in state.full_history())
 
 
 # --- its errors -----------------------------------------------------------------------------------------

@@ -528,6 +528,8 @@ def test_of_equal_arrangements_the_least_open_to_layoffs_is_shown() -> None:
     shown = analysis.arrange("4s 5s 6s 7s 7c 7d 7h")
     assert shown in (["4s 5s 6s", "7s 7c 7d 7h"], ["4s 5s 6s 7s", "7c 7d 7h"])
     assert shown == ["4s 5s 6s", "7s 7c 7d 7h"]  # 3s is open (7s is held); else 3s, 8s
+    # The same cards are open in both, 2s and 9s: the first meld of the one has the lower ids.
+    assert analysis.arrange("3s 4s 5s 6s 7s 8s") == ["3s 4s 5s", "6s 7s 8s"]
 
 
 def test_against_gin_nothing_is_laid_off() -> None:

@@ -180,9 +180,10 @@ def test_equity_is_what_matches_come_to(preset: str, scores: tuple[int, int]) ->
     assert won.mean() == pytest.approx(told.mean(), abs=3.5 * 0.5 / np.sqrt(n))
 
 
-def test_stored_hand_results_are_those_of_new_hands() -> None:
-    stored = np.array(hand_results()["classic"])
-    new = results(CLASSIC, "camper", 20_000, seed=5)
+@pytest.mark.parametrize("preset", sorted(hand_results()))
+def test_stored_hand_results_are_those_of_new_hands(preset: str) -> None:
+    stored = np.array(hand_results()[preset])
+    new = results(Rules.preset(preset), "camper", 20_000, seed=5)
     assert stored.sum() == pytest.approx(1, abs=1e-5)
     assert 2 * new[0, 0] == pytest.approx(2 * stored[0, 0], abs=0.01)
     for row in range(2):
@@ -238,7 +239,7 @@ def test_single_hands_go_by_points_and_matches_by_the_match() -> None:
 
 def test_gin_is_played_at_once() -> None:
     decisions, games = decisions_of(CLASSIC, 15, n_games=200)
-    masks = decisions.masks
+    masks, n_gins = decisions.masks, 0
     for k in np.flatnonzero(
         (games.states["phase"] == SHED) & masks[:, KNOCK : KNOCK + 52].any(axis=1)
     ):
@@ -246,6 +247,8 @@ def test_gin_is_played_at_once() -> None:
         gins = [a for a in view.legal if a >= KNOCK and view.deadwood_without(a - KNOCK) == 0]
         if gins:
             assert SearchPlayer(worlds=1).act(decisions[k : k + 1])[0] in gins
+            n_gins += 1
+    assert n_gins > 0
 
 
 def test_positions_past_the_target_go_by_points() -> None:

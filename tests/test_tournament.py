@@ -143,6 +143,25 @@ def test_players_are_told_how_hands_end_and_that_it_is_over() -> None:
     assert all(phase == "over" and ending != "none" for _, phase, ending, _ in told)
 
 
+def test_who_is_told_how_a_hand_ended_cannot_deal_the_next_one() -> None:
+    """All cards of the hand lie open, but not the streams that the next decks and the others' draws come from."""
+    told: list = []
+
+    class Curious(Outside):
+        name = "curious"
+        one_by_one = True
+
+        def hand_over(self, view):
+            told.append(view)
+
+    play_deals(Curious(), players.make("simple"), CLASSIC, 0, 0, 2, matches=True)
+    assert any(view.ending != "void" for view in told)
+    for view in told:
+        assert all(len(hand) == 10 for hand in view.hands)
+        assert not view.record["rng"].any()
+        assert not view.record["seat_rng"].any()
+
+
 def test_stopping_rule_stops_at_the_same_deals_however_it_is_played(tmp_path: Path) -> None:
     """A clear difference ends after the first look; a close one is played to the cap."""
     changes = {"until": 3.5, "n_hands": 4000, "n_matches": 0}

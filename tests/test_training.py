@@ -220,6 +220,11 @@ def test_shipping_writes_weights_and_card(
     big.write_bytes(b" " * (ship.MAX_BYTES + 1))
     with pytest.raises(ValueError, match="allowed: a smaller network"):
         ship.ship(run, big, None, [], 40)
+    text = (run / "config.json").read_text().replace('"classic"', '"gin"')
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(ValueError, match="rules=gin; allowed: classic, eaai"):
+        ship.ship(tmp_path, run / "best.safetensors", None, [], 40)
+    assert not (tmp_path / "gin.safetensors").exists()
 
 
 def test_curves_of_several_runs(
