@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import secrets
 import sys
@@ -91,6 +92,11 @@ def play(args: argparse.Namespace) -> int:
         raise ValueError(f"--seed {args.seed}; allowed: 0 or more")
     opponents = [players.make(spec) for spec in specs]
     hinter = players.make(args.hint)
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(
+                errors="replace"
+            )  # no letter ends a game that cannot be read or shown
     from okgin_env.human import Session  # after the checks: it takes a moment to import
 
     session = Session(

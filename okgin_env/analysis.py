@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from okgin_env.kernel import showdown as _showdown
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import MAX_HAND
 from okgin_env.rules import Rules
+from okgin_env.shown import shown
 
 
 def _hand(cards: CardsLike, name: str = "cards", most: int = MAX_HAND, least: int = 0) -> np.uint64:
@@ -43,6 +45,13 @@ def _meld(cards: CardsLike) -> np.uint64:
     return mask
 
 
+def _check_whole(name: str, value: Any, most: int, low: str = "0") -> None:
+    """Checks a number from 0 to `most`; `low` is how the error calls the 0."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or not 0 <= value <= most:
+        raise ValueError(f"{name}={shown(value)}; allowed: {low} to {most}")
+
+
 def deadwood(cards: CardsLike) -> int:
     """Least deadwood of up to eleven cards over all arrangements, in pips.
 
@@ -66,9 +75,9 @@ def arrange(cards: CardsLike) -> list[str]:
     Raises:
         ValueError: As for `deadwood`.
     """
-    shown = np.zeros(_showdown.MAX_MELDS, np.uint64)
-    n_melds = _showdown.arrange(_hand(cards), shown)
-    return [_cards.text(int(meld)) for meld in shown[:n_melds]]
+    melds = np.zeros(_showdown.MAX_MELDS, np.uint64)
+    n_melds = _showdown.arrange(_hand(cards), melds)
+    return [_cards.text(int(meld)) for meld in melds[:n_melds]]
 
 
 def knock_discards(cards: CardsLike, limit: int, taken: CardsLike | None = None) -> str:
@@ -83,8 +92,7 @@ def knock_discards(cards: CardsLike, limit: int, taken: CardsLike | None = None)
         ValueError: Bad cards, a limit out of range, or a taken card that is not in the hand.
     """
     hand = _hand(cards, least=1)
-    if not 0 <= limit <= 10:
-        raise ValueError(f"limit={limit!r}; allowed: 0 (gin only) to 10")
+    _check_whole("limit", limit, 10, "0 (gin only)")
     locked = _hand(taken, "taken", most=1) if taken is not None else np.uint64(0)
     if locked & ~hand:
         raise ValueError(f"taken='{_cards.text(int(locked))}'; allowed: a card of the hand")
@@ -107,13 +115,15 @@ def layoff(shown_melds: Sequence[CardsLike], cards: CardsLike) -> tuple[int, str
     Raises:
         ValueError: Bad cards, something that is no meld, more than three melds, or a card twice.
     """
+    if isinstance(shown_melds, str):
+        raise ValueError(f"shown_melds={shown(shown_melds)}; allowed: a list of melds")
     if len(shown_melds) > 3:
         raise ValueError(f"shown_melds: {len(shown_melds)} melds; allowed: 0 to 3")
     hand = _hand(cards)
     melds = np.zeros(_showdown.MAX_MELDS, np.uint64)
     seen = int(hand)
-    for k, shown in enumerate(shown_melds):
-        melds[k] = _meld(shown)
+    for k, meld in enumerate(shown_melds):
+        melds[k] = _meld(meld)
         if twice := seen & int(melds[k]):
             raise ValueError(f"card {_cards.text(twice)} stands twice; allowed: once")
         seen |= int(melds[k])
@@ -150,8 +160,7 @@ def showdown(knocker: int, hands: Sequence[CardsLike]) -> list[Shown]:
     Raises:
         ValueError: Bad cards, or an unknown seat.
     """
-    if not 0 <= knocker < len(hands):
-        raise ValueError(f"knocker={knocker!r}; allowed: 0 to {len(hands) - 1}")
+    _check_whole("knocker", knocker, len(hands) - 1)
     masks = [_hand(cards, f"seat {seat}") for seat, cards in enumerate(hands)]
     seen = 0
     for mask in masks:
@@ -168,12 +177,12 @@ def showdown(knocker: int, hands: Sequence[CardsLike]) -> list[Shown]:
         if not gin:
             _showdown.lay_off(masks[seat], table)
         laid_off[seat] = np.bitwise_or.reduce(table) & ~before
-    shown = []
+    entries = []
     for mask, laid in zip(masks, laid_off, strict=True):
         melds = arrange(int(mask & ~laid))
         loose = int(mask & ~laid) & ~_cards.mask(" ".join(melds))
-        shown.append(Shown(tuple(melds), _cards.text(int(laid)), _cards.text(loose)))
-    return shown
+        entries.append(Shown(tuple(melds), _cards.text(int(laid)), _cards.text(loose)))
+    return entries
 
 
 def settle(
@@ -199,8 +208,7 @@ def settle(
         rules = Rules.preset(rules, len(hands))
     if len(hands) != rules.players:
         raise ValueError(f"hands: {len(hands)} hands; allowed: {rules.players}")
-    if not 0 <= knocker < rules.players:
-        raise ValueError(f"knocker={knocker!r}; allowed: 0 to {rules.players - 1}")
+    _check_whole("knocker", knocker, rules.players - 1)
     if rules.spades_double and upcard is None:
         raise ValueError("upcard=None; allowed: a card, since the rules double under a spade")
     state = new_states(1)

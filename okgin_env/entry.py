@@ -146,7 +146,8 @@ def prompt(view: SeatView) -> str:
 
 def unique(names: Sequence[str]) -> list[str]:
     """Names that can be printed, and told apart."""
-    clean = ["".join(c if c.isprintable() else "?" for c in name).strip()[:40] for name in names]
+    clean = ["".join(c if c.isprintable() else "?" for c in name).strip() for name in names]
+    clean = [name[:40].rstrip() for name in clean]
     shown = [name[:9] for name in clean]  # as much as a full table shows of them
     return [
         f"{name[:7] or 'player'}-{seat}"
@@ -179,8 +180,10 @@ def verdict(info: Mapping[str, Any], names: Sequence[str], n_hands: int) -> str:
         return "The hand is over."
     winner = info["match_winner"]
     if winner < 0:
-        return "The match ends undecided."
+        forfeit = ", since a hand was forfeited" if info["ending"] == "illegal" else ""
+        return f"The match ends undecided{forfeit}."
     ways = {"gin": "by gin", "big_gin": "by big gin", "undercut": "by an undercut"}
+    ways["illegal"] = "by a forfeit"
     how = ways.get(info["ending"], "by a knock")
     who = "You win" if names[winner] == "you" else f"{names[winner]} wins"
     hands = f"{n_hands} hand{'s' if n_hands != 1 else ''}"

@@ -90,7 +90,8 @@ class Session:
             how = "eof"
         except KeyboardInterrupt:
             how = "interrupted"
-        self._save()
+        finally:  # also where a player raises
+            self._save()
         self._goodbye(how)
         return how
 

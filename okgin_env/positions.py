@@ -242,6 +242,8 @@ def check_state(state: Any, rules: Rules, seed: int = 0) -> NDArray[np.void]:
         raise ValueError("state: hands, pile and stock must hold the 52 cards once each, in size")
     if s["taken"] >= 0 and not int(s["hands"][s["seat"]]) >> int(s["taken"]) & 1:
         raise ValueError("state: the card taken is not in the hand of the seat to move")
+    if s["taken"] >= 0 and s["phase"] != SHED:
+        raise ValueError(f"state: taken={int(s['taken'])}; allowed before the discard phase: none")
     if (s["known"] & ~s["hands"] != 0).any():
         raise ValueError("state: damaged; allowed: known cards are in the hand of their seat")
     return states

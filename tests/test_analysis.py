@@ -152,6 +152,10 @@ BAD_CALLS: list[tuple[Callable[[], Any], str]] = [
         "taken: 2 cards (As 2s); allowed: 0 to 1",
     ),
     (lambda: analysis.knock_discards("As", 1, "1s"), "bad card '1s'"),
+    (lambda: analysis.knock_discards("As", "5"), "limit='5'; allowed: 0 (gin only) to 10"),  # pyright: ignore[reportArgumentType]
+    (lambda: analysis.showdown(None, ["As", "2s"]), "knocker=None; allowed: 0 to 1"),  # pyright: ignore[reportArgumentType]
+    (lambda: analysis.settle("classic", 0.5, ["As", "2s"]), "knocker=0.5; allowed: 0 to 1"),  # pyright: ignore[reportArgumentType]
+    (lambda: analysis.layoff("4s 5s 6s", "7s"), "shown_melds='4s 5s 6s'; allowed: a list of melds"),
     (lambda: analysis.layoff(["As 2s"], "Kd"), "bad meld 'As 2s'; allowed: 3 or 4 of a rank"),
     (lambda: analysis.layoff(["Qs Ks As"], "Kd"), "bad meld 'As Qs Ks'"),
     (lambda: analysis.layoff(["Ks Ac 2c"], "Kd"), "bad meld 'Ks Ac 2c'"),

@@ -375,6 +375,7 @@ BAD_POSITIONS: list[tuple[dict[str, Any], str]] = [
     (_position(scores=[1, 2, 3]), "scores=[1, 2, 3]"),
     (_position(scores=[-1, 0]), "scores=[-1, 0"),
     (_position(taken="2d"), "card taken is not in the hand"),
+    (_position(taken="8h"), "state: taken=46; allowed before the discard phase: none"),
     (_position(upcard="Xx"), "bad card 'Xx'"),
 ]
 

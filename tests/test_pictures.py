@@ -6,14 +6,19 @@ import os
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
 from okgin_env import Rules, cards, players
+from okgin_env.asking import view_of
 from okgin_env.env import OklahomaGinEnv
-from okgin_env.layout import PHASES
+from okgin_env.kernel import play
+from okgin_env.kernel.state import as_records
+from okgin_env.layout import N_ACTIONS, PHASES
+from okgin_env.positions import position
 from okgin_env.render.scene import Rect, Scene, Shape, Text, compose
 from okgin_env.render.style import THEMES
 from okgin_env.view import SeatView
@@ -159,3 +164,37 @@ def test_pictures_of_variants_and_long_piles() -> None:
     while not done:
         assert "gin only" in _texts(compose(env.view()))
         done = env.step(hunter.act(env.games.decisions(ONE))[0])[2]
+
+
+def _seen(seat: int, state: dict[str, Any], step: int | None = None) -> SeatView:
+    """What a seat sees of a position, whoever is to move, and after an action."""
+    rules = Rules.preset("classic")
+    states, record = position(rules, **state), as_records(rules.to_record())
+    if step is not None:
+        play.step(states[0], record[0], step)
+    return view_of(states, rules, record, seat)
+
+
+TAKEN = {
+    "hands": ["As 2s 3s 4s 5c 6c 7c 8s 8d 8h", "2d 4d 7d 9d Jd Kd 3h 5h Th Qh Kc"],
+    "pile": "Qs",
+    "seat": 1,
+    "phase": "discard",
+    "taken": "Kc",
+}
+
+
+def test_only_who_has_taken_a_card_is_said_to_keep_it() -> None:
+    assert "keeps K♣ this turn" in _texts(compose(_seen(1, TAKEN)))
+    assert not any("keeps" in text for text in _texts(compose(_seen(0, TAKEN))))
+
+
+@pytest.mark.parametrize("step", [None, N_ACTIONS])
+def test_all_cards_of_who_is_to_discard_are_drawn(step: int | None) -> None:
+    """Also after a forfeit, which moves none."""
+    view = _seen(0, TAKEN, step)
+    assert view.phase == ("discard" if step is None else "over")
+    backs = [
+        p for p in compose(view).parts if isinstance(p, Rect) and p.fill == THEMES["light"].back
+    ]
+    assert len(backs) == 2 * (10 + 1)  # its hidden ones and the stock, two rectangles each

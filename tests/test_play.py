@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -301,6 +302,31 @@ def test_eof_and_ctrl_c_end_politely_with_the_ended_hands_saved(
     ]
 
 
+def test_a_player_that_raises_loses_no_hand(tmp_path: Path) -> None:
+    """Here before anything is shown of the hand that has ended in the same step."""
+
+    class Raises(players.Bot):
+        name = "raises"
+
+        def choose(self, view: Any, rng: np.random.Generator) -> int:
+            if sum(view.scores):
+                raise RuntimeError("it cannot bear losing")
+            return view.legal[0]
+
+    from okgin_env.human import Session
+
+    seat, save = Seat(), tmp_path / "match.okgin"
+    hinter = players.make("camper")
+
+    def read(prompt: str) -> str:
+        return entry.typed(seat.session.advice())  # type: ignore[union-attr]
+
+    seat.session = Session(CLASSIC, [Raises()], hinter, seed=1, read=read, say=seat.say, save=save)
+    with pytest.raises(RuntimeError, match="bear losing"):
+        seat.session.run()
+    assert [hand.points[0] > 0 for hand in histories.read(save)] == [True]
+
+
 def test_a_full_disk_loses_no_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import okgin_env.wrappers
 
@@ -368,6 +394,28 @@ def test_a_showdown_marks_the_cards_laid_off() -> None:
     assert "As 2s 3s | 7c 7d 7h | Td Jd Qd | 2h" in text
 
 
+class Cheat(players.Bot):
+    """Plays illegally when it may discard."""
+
+    name = "cheat"
+
+    def choose(self, view: Any, rng: np.random.Generator) -> int:
+        return BIG_GIN if view.phase == "discard" else view.legal[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (100, "You win the match in 1 hand, the last one by a forfeit."),
+        (300, "The match ends undecided, since a hand was forfeited."),
+    ],
+)
+def test_a_forfeit_is_called_one(target: int, said: str) -> None:
+    rules = replace(CLASSIC, target=target)
+    seat = _typed(["p", "As"], rules, against=[Cheat()], seed=3)
+    assert said in "\n".join(seat.lines)
+
+
 # --- the command line ----------------------------------------------------------------------------------------------------
 def _run(*args: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
@@ -387,6 +435,18 @@ def test_a_piped_hand_from_the_command_line(tmp_path: Path) -> None:
     assert "\x1b" not in done.stdout  # a pipe is no terminal
     assert "The game ends here." in done.stdout
     assert file.read_text() == ""
+
+
+def test_letters_that_a_terminal_does_not_know_end_no_game(tmp_path: Path) -> None:
+    bot = "from okgin_env.players import Bot\n\n\nclass Gin(Bot):\n    name = 'джин'\n"
+    (tmp_path / "mybots.py").write_text(bot)
+    command = [sys.executable, "-m", "okgin_env", "play", "--against", "mybots:Gin", "--seed", "3"]
+    paths = os.pathsep.join([str(ROOT), str(tmp_path)])
+    env = {**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "ascii:strict"}
+    done = subprocess.run(command, input=b"\xff\nquit\ny\n", capture_output=True, env=env)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"against ????" in done.stdout
+    assert b"leave the game? (y/n) y" in done.stdout  # what came after it was read
 
 
 @pytest.mark.parametrize(
@@ -451,6 +511,9 @@ def test_players_names_are_told_apart() -> None:
     assert entry.unique(["camper", "hunter", "camper"]) == ["camper-1", "hunter", "camper-3"]
     assert entry.unique(["you", "\x1b[31m"]) == ["you-1", "?[31m"]
     assert entry.unique(["checkpoint_1000", "checkpoint_2000"]) == ["checkpo-1", "checkpo-2"]
+    assert entry.unique([39 * "x" + " y"]) == [
+        39 * "x"
+    ]  # a name with a space at its end is not saved
     assert [entry.typed(action) for action in (DRAW_STOCK, DRAW_TOP, PASS, BIG_GIN, 0, KNOCK)] == [
         "d", "t", "p", "big gin", "As", "k As",
     ]  # fmt: skip

@@ -158,6 +158,15 @@ def test_package_data_goes_into_the_wheel() -> None:
     assert {path for path in found if path.suffix != ".py"} == listed
 
 
+def test_pillow_is_asked_for_that_draws_what_pictures_need() -> None:
+    """Before 11 it refuses lines of part of a pixel, with which bold text is drawn."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    asked = {need for extra in extras.values() for need in extra if need.startswith("pillow")}
+    assert asked == {"pillow>=11"}
+
+
 @pytest.mark.slow
 def test_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
     """The wheel holds okgin_env only, and plays with nothing but the core dependencies."""

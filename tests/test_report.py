@@ -467,6 +467,37 @@ def test_keys_buttons_sorting_and_limits_work(folder: Path, outcome: Outcome) ->
     assert {"hand=2", "sort=-points", f"theme={theme}"} <= set(address[1:].split("&"))
 
 
+LIMITS_PROBE = """
+const texts = () => [...document.querySelectorAll(".knocks td")].map((cell) => cell.textContent);
+const before = texts(), limit = document.getElementById("limit");
+for (const value of ["10", ""]) { limit.value = value; limit.dispatchEvent(new Event("change")); }
+document.getElementById("probe").textContent = JSON.stringify([before, texts()]);
+"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+def test_any_limit_is_what_the_page_began_with(outcome: Outcome, tmp_path: Path) -> None:
+    """Half a per cent is rounded up, and a large count is short, by whomever it is written."""
+    pairs = []
+    for pair in outcome.pairs:
+        knocks = np.zeros_like(pair.knocks)
+        knocks[:, :, 10, 0, 3] = 8000, 1000
+        pairs.append(dataclasses.replace(pair, knocks=knocks))
+    write_report(tmp_path, dataclasses.replace(outcome, pairs=tuple(pairs)))
+    before, after = json.loads(browse(tmp_path / "report.html", "", LIMITS_PROBE).texts["probe"])
+    assert {"13", "16k"} <= set(before)
+    assert after == before
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+@pytest.mark.parametrize("view", ["0.5", "-1"])
+def test_an_address_without_such_a_seat_shows_all_cards(folder: Path, view: str) -> None:
+    found = browse(folder / "report.html", f"hand=1&step=2&view={view}")
+    assert found.texts["count"].startswith("2 of ")
+    chosen = [b for b in found.named("button") if b.get("aria-checked") == "true"]
+    assert [button["data-view"] for button in chosen] == ["open"]
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
 def test_nasty_names_do_nothing_in_a_browser(outcome: Outcome, tmp_path: Path) -> None:
     write_report(tmp_path, renamed(outcome, NASTY))

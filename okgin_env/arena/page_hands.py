@@ -212,7 +212,7 @@ def _words(
 def _pass_words(
     seats: Sequence[str], before: NDArray[np.void], after: NDArray[np.void]
 ) -> tuple[str, str, int]:
-    """A pass; the last one makes somebody draw (rules.md, The hand 2)."""
+    """A pass; the last one makes somebody draw (rules.md, Turns 1)."""
     for seat, name in enumerate(seats):
         if card := _gained(seat, before, after):
             words = f"passes; {name} must draw"

@@ -57,7 +57,7 @@ def moves(hand: HandHistory) -> list[str]:
             brought = next(stock, None)
         elif action == PASS:
             n_passes += 1
-            if n_passes == n:  # the forced draw, which is nobody's action (rules.md, The hand 2)
+            if n_passes == n:  # the forced draw, which is nobody's action (rules.md, Turns 1)
                 who, brought = f"seat {(hand.dealer + 1) % n} draws ", next(stock, None)
         elif action < DRAW_STOCK:
             top = action % N_CARDS

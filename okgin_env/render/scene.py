@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from okgin_env import analysis
+from okgin_env.layout import N_CARDS
 from okgin_env.render.style import FOUR_COLOURS, SUIT_SHAPES, SUIT_SIGNS, THEMES, Theme
 from okgin_env.view import SeatView, action_text
 
@@ -127,8 +128,10 @@ class _Composer:
         view = self.view
         self._seat_label(seat)
         known = view.known[seat]
-        drawn = view.to_move == seat and view.phase == "discard"
-        n_hidden = view.rules.hand_size + int(drawn) - len(known)
+        n_hidden = view.rules.hand_size - len(known)
+        if seat == view.to_move:  # all other cards lie elsewhere: it may hold one more
+            n_held = N_CARDS - view.stock_left - len(view.pile)
+            n_hidden += n_held - view.rules.players * view.rules.hand_size
         if view.revealed:
             self._groups(_melds_then_rest(view.hands[seat]), LEFT, self.y + 18)
             self._text(28, self.y + 78, f"deadwood {analysis.deadwood(view.hands[seat])}", self.theme.faint, 13)  # fmt: skip
@@ -169,7 +172,7 @@ class _Composer:
         self._seat_label(view.seat)
         self._groups(_melds_then_rest(view.hand), LEFT, self.y + 18, view.taken)
         self._text(28, self.y + 78, f"deadwood {view.deadwood}", self.theme.faint, 13)
-        if view.taken:
+        if view.taken and view.taken in view.hand:  # another seat may have taken it, in its turn
             self._text(
                 28, self.y + 95, f"keeps {_pretty(view.taken)} this turn", self.theme.mark, 12
             )

@@ -63,13 +63,20 @@ function knockCounts(player, limit) {
   return { could, did };
 }
 
+// A count as `wording.compact` writes it.
+function compact(count) {
+  const [unit, sign] = count >= 1e6 ? [1e6, "M"] : count >= 1e3 ? [1e3, "k"] : [1, ""];
+  return (count / unit).toFixed(sign && count < 10 * unit ? 1 : 0) + sign;
+}
+
 function showLimit(limit) {
   for (const table of document.querySelectorAll('table.knocks[data-by="turn"]')) {
     const { could, did } = knockCounts(table.dataset.player, limit);
     [...table.tBodies[0].rows].forEach((row, r) => {
       [...row.querySelectorAll("td")].forEach((cell, turn) => {
         if (row.classList.contains("counts")) {
-          cell.textContent = could[turn][data.deadwood] || "";
+          const n = could[turn][data.deadwood];
+          cell.textContent = n ? compact(n) : "";
           return;
         }
         const n = could[turn][r];

@@ -22,7 +22,7 @@ async function openHand(number, step, focus) {
   opened = hand;
   state.step = Math.min(step, opened.steps.length - 1);
   const { seats } = data.hands[number - 1];
-  if (state.view !== "open" && !(Number(state.view) < seats.length)) state.view = "open";
+  if (!seats.some((_, p) => state.view === String(p))) state.view = "open";
   $("hand-title").textContent = `Hand ${number}: ${seats.join(" · ")}`;
   $("slider").max = opened.steps.length - 1;
   showViews(seats);
