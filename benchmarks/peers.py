@@ -15,10 +15,8 @@ from benchmarks.measure import Contestant
 SEED = 7
 INSTALL = "pip install 'okgin-env[peers]'"
 _GAMES = 5  # of one piece
-_DEALT, _STOCK = (
-    21,
-    53,
-)  # OpenSpiel's moves of chance in a deal; its action that draws from the stock
+_DEALT = 21  # OpenSpiel's moves of chance in a deal
+_STOCK = 53  # its action that draws from the stock
 
 
 def missing() -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from okgin_env import PRESETS, Rules, players
+from okgin_env.players.base import check_rules
 
 PROG = "python -m okgin_env"
 EXAMPLES = """
@@ -92,11 +93,10 @@ def play(args: argparse.Namespace) -> int:
         raise ValueError(f"--seed {args.seed}; allowed: 0 or more")
     opponents = [players.make(spec) for spec in specs]
     hinter = players.make(args.hint)
+    check_rules(hinter, rules)
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                errors="replace"
-            )  # no letter ends a game that cannot be read or shown
+            stream.reconfigure(errors="replace")  # no letter ends a game
     from okgin_env.human import Session  # after the checks: it takes a moment to import
 
     session = Session(

@@ -163,11 +163,10 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         dones = written.dones
         self._ended = np.zeros(self.num_envs, np.bool_) if same_step else dones.copy()
         self._masks = written.masks
-        rows = written.observations  # a reset of some games repeats the others'
-        in_use = (
-            mode == AutoresetMode.DISABLED
-        )  # such resets are its rule: what callers write stays theirs
-        self._observations = rows.copy() if in_use else rows
+        self._observations = written.observations  # a reset of some games repeats the others' rows
+        if mode == AutoresetMode.DISABLED:
+            # Where that is the rule, what callers write into theirs does not come back to them.
+            self._observations = written.observations.copy()
         info = self._masks_info(self._all)
         hand_over = dones.copy()
         if match:

@@ -460,6 +460,7 @@ def test_letters_that_a_terminal_does_not_know_end_no_game(tmp_path: Path) -> No
         (["--rules", "openspiel"], "--episode match; allowed with --rules openspiel: hand"),
         (["--seed", "-1"], "--seed -1; allowed: 0 or more"),
         (["--hint", "nobody"], "player 'nobody'"),
+        (["--hint", "expert", "--seats", "3"], "expert: players=3; allowed: 2"),
         (["--save", "hands.txt"], "allowed: a name that ends in .okgin"),
         (["--against", "gone.safetensors"], "does not exist"),
     ],

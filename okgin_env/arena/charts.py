@@ -119,9 +119,9 @@ class Cell:
     did: int
 
     @property
-    def share(self) -> float:
-        """Of the chances, those taken; nan: there were none."""
-        return self.did / self.could if self.could else float("nan")
+    def percent(self) -> int:
+        """Of the chances, those taken; a half is rounded up, as the page's own script does. 0: there were none."""
+        return int(100 * self.did / max(self.could, 1) + 0.5)
 
     @property
     def kind(self) -> str:
