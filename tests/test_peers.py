@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
+import os
 import pickle
 import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +19,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip("pyspiel")
-pytest.importorskip("rlcard")
 pytest.importorskip("choix")
 
 import okgin_env
@@ -26,7 +29,7 @@ from okgin_env.cards import card_id, ids
 from okgin_env.kernel import batch
 from okgin_env.kernel.state import as_records
 from okgin_env.layout import DRAW_STOCK, DRAW_TOP, ENDINGS, ILLEGAL, KNOCK, PASS
-from okgin_env.peers import openspiel, rlcard, spiel, spiel_report
+from okgin_env.peers import need, openspiel, rlcard, spiel, spiel_report
 from okgin_env.peers.openspiel import OpenSpielSimple, choice, play_at_openspiel
 from okgin_env.peers.rlcard import RLCardRule
 from okgin_env.peers.spiel_hand import Hand, Table
@@ -34,6 +37,11 @@ from okgin_env.peers.spiel_state import mirrored
 from okgin_env.players import Bot, Decisions, Player
 from okgin_env.positions import position
 from okgin_env.view import SeatView
+
+try:  # not by importorskip: two workers of pytest would meet in RLCard's first import
+    need("rlcard")
+except ImportError as missing:
+    pytest.skip(str(missing), allow_module_level=True)
 
 OPENSPIEL = Rules.preset("openspiel")
 MELDED = "4s 5s 6s 7s 9c Tc Jc Qc"  # two runs, for hands that are nearly melded
@@ -414,6 +422,46 @@ def test_a_missing_library_is_named(
         ImportError, match=r"^[a-z_.]+ is missing: pip install 'okgin-env\[peers\]'$"
     ):
         make()
+
+
+def test_rlcard_is_first_imported_by_several_processes_at_once(tmp_path: Path) -> None:
+    """It unpacks files into its own folder then: workers of a tournament met there, and so did those of pytest."""
+    spec = importlib.util.find_spec("rlcard")
+    assert spec is not None
+    assert spec.origin is not None
+    shutil.copytree(Path(spec.origin).parent, tmp_path / "rlcard")
+    shutil.rmtree(tmp_path / "rlcard" / "games" / "doudizhu" / "jsondata", ignore_errors=True)
+    root = Path(__file__).parent.parent
+    paths = os.pathsep.join([str(tmp_path), str(root)])
+    code = """
+import time, zipfile
+unpack = zipfile.ZipFile.extractall
+def slowly(self, path):
+    print("unpacks")
+    time.sleep(2)
+    unpack(self, path)
+zipfile.ZipFile.extractall = slowly
+from okgin_env.peers.rlcard import RLCardRule
+RLCardRule()
+import rlcard
+print(rlcard.__file__)
+"""
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": paths},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    said = []
+    for process in started:
+        out, error = process.communicate(timeout=120)
+        assert process.returncode == 0, error
+        said += out.split()
+    assert sorted(said) == sorted(["unpacks"] + 3 * [str(tmp_path / "rlcard" / "__init__.py")])
 
 
 def test_docs_examples_run() -> None:
