@@ -15,10 +15,10 @@ from okgin_env import Rules
 from okgin_env.arena.outcome import Results
 from okgin_env.arena.plan import Plan
 from okgin_env.arena.statistics import clustered_mean
-from okgin_env.arena.store import Store
+from okgin_env.arena.store.store import Store
 from okgin_env.arena.tournament import run
-from okgin_env.files import write_bytes, write_text
 from okgin_env.players import make
+from okgin_env.utils.files import write_bytes, write_text
 
 ARMS = {
     "search:128": "as it is: takes the other for a camper in one world, for a knocker in the next",

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env import Rules
-from okgin_env.files import write_bytes
-from okgin_env.games import Games
+from okgin_env.engine.games import Games
 from okgin_env.kernel import belief
 from okgin_env.kernel.melds import deadwood
 from okgin_env.kernel.outlook import unseen_mask
@@ -23,6 +22,7 @@ from okgin_env.kernel.rng import fill_words
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import DRAW, N_CARDS
 from okgin_env.players import make
+from okgin_env.utils.files import write_bytes
 
 OPPONENTS = ("camper", "simple", "knocker")
 MOST = 14  # discards of the opponent; later ones are counted with these

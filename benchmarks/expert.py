@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from okgin_env.games import Games
+from okgin_env.engine.games import Games
 from okgin_env.players.expert import ExpertPlayer
 
 

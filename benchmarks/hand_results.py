@@ -11,13 +11,13 @@ import json
 import numpy as np
 
 from okgin_env import PRESETS, Rules
-from okgin_env.files import write_text
+from okgin_env.engine.buffers import unused
 from okgin_env.kernel import batch
 from okgin_env.kernel.policies import POLICIES
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import REWARD_POINTS
 from okgin_env.players.equity import FILE
-from okgin_env.written import unused
+from okgin_env.utils.files import write_text
 
 
 def results(rules: Rules, player: str, n_hands: int, seed: int) -> np.ndarray:

@@ -16,15 +16,15 @@ from safetensors.numpy import load_file
 
 from okgin_env import Rules, cards, players
 from okgin_env.arena.match import play_deals
-from okgin_env.asking import ask
-from okgin_env.files import write_bytes, write_text
-from okgin_env.games import Games
+from okgin_env.engine.decisions import ask
+from okgin_env.engine.games import Games
 from okgin_env.histories.hand import HandHistory
 from okgin_env.kernel import batch
 from okgin_env.kernel.state import as_records
 from okgin_env.layout import DRAW_TOP, N_CARDS, O_TOP_MELDS, OFFER, OVER, POINTS_PER_REWARD
 from okgin_env.players.base import Decisions
 from okgin_env.players.expert import ExpertPlayer
+from okgin_env.utils.files import write_bytes, write_text
 from okgin_env.view import action_text
 
 Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from okgin_env import players
-from okgin_env.games import Games
+from okgin_env.engine.games import Games
 from okgin_env.players.search import MAX_GATE, SearchPlayer
 
 ROUNDS = 12  # decisions of each game, from the first on

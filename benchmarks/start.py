@@ -14,7 +14,8 @@ from benchmarks.measure import Figure
 
 _ROOT = Path(__file__).resolve().parents[1]
 _FIRST_GAME = """
-import gymnasium, okgin_env
+import gymnasium
+import okgin_env
 env = gymnasium.make(okgin_env.ENV_ID)
 env.reset(seed=0)
 env.step(0)

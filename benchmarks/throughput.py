@@ -118,7 +118,7 @@ def _check_writable(path: Path | None) -> None:
 def _check_preset(name: str, only: list[str]) -> None:
     if "train" not in only:
         return
-    from agents.config import PRESETS
+    from okgin_env.learning.config import PRESETS
 
     if name not in PRESETS:
         raise ValueError(f"--train-preset {name}; allowed: {', '.join(PRESETS)}")

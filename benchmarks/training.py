@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from torch.distributions import Distribution
 
-from agents.config import PRESETS, TrainConfig
-from agents.ppo import make_env, make_model
 from benchmarks.measure import Contestant
+from okgin_env.learning.config import PRESETS, TrainConfig
+from okgin_env.learning.ppo import make_env, make_model
 from okgin_env.sb3 import OklahomaGinVecEnv
 
 STEPS_PER_EPISODE = 13  # the learner's decisions in a hand, about
@@ -99,7 +99,7 @@ def contestants(preset: str, threads: int, quick: bool) -> list[Contestant]:
     if quick:
         config = replace(config, rollout=config.rollout // 4)
     torch.set_num_threads(threads)
-    Distribution.set_default_validate_args(False)  # as agents/ppo.py does
+    Distribution.set_default_validate_args(False)  # as okgin_env/learning/ppo.py does
     on = (
         f"MaskablePPO, settings of train.py --preset {preset}, torch and environment on {threads} thread"
         + "s" * (threads > 1)
@@ -115,7 +115,7 @@ def contestants(preset: str, threads: int, quick: bool) -> list[Contestant]:
 
 
 def _learner(config: TrainConfig, env: VecEnv) -> Callable[[], int]:
-    """One `learn()` of a rollout and its update, with the model that agents/ppo.py makes."""
+    """One `learn()` of a rollout and its update, with the model that okgin_env/learning/ppo.py makes."""
     model = make_model(config, VecMonitor(env))
 
     def play() -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from okgin_env import players
 from okgin_env.env import OklahomaGinEnv
-from okgin_env.files import write_text
+from okgin_env.utils.files import write_text
 from okgin_env.view import SeatView
 
 DOCS = Path(__file__).parent

@@ -97,7 +97,7 @@ def play(args: argparse.Namespace) -> int:
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # no letter ends a game
-    from okgin_env.human import Session  # after the checks: it takes a moment to import
+    from okgin_env.cli.session import Session  # after the checks: it takes a moment to import
 
     session = Session(
         rules,
@@ -116,7 +116,7 @@ def play(args: argparse.Namespace) -> int:
 def serve(args: argparse.Namespace) -> int:
     """Answers a table's messages until the input ends; returns the exit status."""
     player = players.make(args.player)
-    from okgin_env.serve import serve as answer  # after the check: it takes a moment to import
+    from okgin_env.cli.serve import serve as answer  # after the check: it takes a moment to import
 
     answer(player, sys.stdin, sys.stdout)
     return 0

@@ -15,9 +15,11 @@ except ImportError as error:
     raise ImportError("okgin_env.aec needs: pip install 'okgin-env[pettingzoo]'") from error
 
 from okgin_env import ENV_ID
-from okgin_env.asking import ask, checked_action, view_of
-from okgin_env.games import check_episode
-from okgin_env.info import hand_info
+from okgin_env.engine.buffers import unused
+from okgin_env.engine.decisions import ask, checked_action, view_of
+from okgin_env.engine.games import check_episode
+from okgin_env.engine.infos import hand_info
+from okgin_env.engine.seeding import game_seeds
 from okgin_env.kernel import batch
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.kernel.state import as_records, new_states
@@ -25,10 +27,8 @@ from okgin_env.layout import ILLEGAL, MAX_PLAYERS, N_ACTIONS, OVER, REWARDS, lay
 from okgin_env.positions import check_dealer, check_deck, check_options, check_state
 from okgin_env.render.window import Screen
 from okgin_env.rules import Rules, as_rules
-from okgin_env.seeding import game_seeds
-from okgin_env.shown import check_choice
+from okgin_env.utils.errors import check_choice
 from okgin_env.view import SeatView
-from okgin_env.written import unused
 
 _ONE = np.zeros(1, np.int64)
 

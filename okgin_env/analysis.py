@@ -19,7 +19,7 @@ from okgin_env.kernel import showdown as _showdown
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import MAX_HAND
 from okgin_env.rules import Rules
-from okgin_env.shown import shown
+from okgin_env.utils.errors import shown
 
 
 def _hand(cards: CardsLike, name: str = "cards", most: int = MAX_HAND, least: int = 0) -> np.uint64:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from okgin_env.layout import N_CARDS, N_RANKS
-from okgin_env.shown import shown
+from okgin_env.utils.errors import shown
 
 RANKS = "A23456789TJQK"
 SUITS = "scdh"

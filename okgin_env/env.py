@@ -9,14 +9,14 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from okgin_env.asking import OpponentLike, checked_action
-from okgin_env.games import Games
-from okgin_env.info import hand_info
+from okgin_env.engine.decisions import OpponentLike, checked_action
+from okgin_env.engine.games import Games
+from okgin_env.engine.infos import hand_info
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
 from okgin_env.render.window import Screen
 from okgin_env.rules import Rules
-from okgin_env.shown import check_choice
+from okgin_env.utils.errors import check_choice
 from okgin_env.view import SeatView
 
 _ONE = np.zeros(1, np.int64)  # the indices of the one game there is

@@ -30,7 +30,7 @@ from okgin_env.layout import (
     SHED,
 )
 from okgin_env.rules import Rules
-from okgin_env.shown import shown
+from okgin_env.utils.errors import shown
 
 MAX_SCORE = 1_000_000
 

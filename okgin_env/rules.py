@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from okgin_env.layout import MAX_TURNS, NEXT_DEALER, RULES_DTYPE, VOID_DEALER
-from okgin_env.shown import shown
+from okgin_env.utils.errors import shown
 
 PRESETS = ("classic", "french", "gin", "eaai", "openspiel")
 

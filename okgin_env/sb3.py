@@ -15,15 +15,15 @@ try:
 except ImportError as error:
     raise ImportError("okgin_env.sb3 needs: pip install 'okgin-env[train]'") from error
 
-from okgin_env.asking import OpponentLike, checked_actions
-from okgin_env.games import Games
-from okgin_env.info import forfeited, hand_infos, plain
+from okgin_env.engine.buffers import Written
+from okgin_env.engine.decisions import OpponentLike, checked_actions
+from okgin_env.engine.games import Games
+from okgin_env.engine.infos import forfeited, hand_infos, plain
+from okgin_env.engine.seeding import check_seed, game_seeds
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
 from okgin_env.rules import Rules
-from okgin_env.seeding import check_seed, game_seeds
-from okgin_env.shown import shown
-from okgin_env.written import Written
+from okgin_env.utils.errors import shown
 
 _NO_INFO: dict[str, Any] = {}  # shared by all games in which nothing ended
 

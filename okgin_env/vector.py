@@ -12,17 +12,17 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from okgin_env.asking import OpponentLike, checked_actions
-from okgin_env.games import Games
-from okgin_env.info import forfeited, hand_infos
+from okgin_env.engine.buffers import Written
+from okgin_env.engine.decisions import OpponentLike, checked_actions
+from okgin_env.engine.games import Games
+from okgin_env.engine.infos import forfeited, hand_infos
+from okgin_env.engine.seeding import game_seeds
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
 from okgin_env.positions import check_options
 from okgin_env.render import raster
 from okgin_env.rules import Rules
-from okgin_env.seeding import game_seeds
-from okgin_env.shown import check_choice, shown
-from okgin_env.written import Written
+from okgin_env.utils.errors import check_choice, shown
 
 
 class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]):

@@ -6,6 +6,7 @@ picture can know more than the seat it stands for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +44,25 @@ def action_text(action: int) -> str:
         return named[action]
     verb = "discard" if action < KNOCK else "knock"
     return f"{verb} {cards.card_text(action % N_CARDS)}"
+
+
+_renderers: dict[str, Callable[..., str]] = {}
+
+
+def register_renderer(kind: str, draw: Callable[..., str]) -> None:
+    """Says who draws views: `okgin_env.render` does it for "text" and "svg" when it is imported."""
+    _renderers[kind] = draw
+
+
+def _renderer(kind: str) -> Callable[..., str]:
+    """The function that draws views of a kind.
+
+    Raises:
+        RuntimeError: Nobody has registered one.
+    """
+    if kind not in _renderers:
+        raise RuntimeError(f"no renderer for {kind!r}; allowed after: import okgin_env.render")
+    return _renderers[kind]
 
 
 class SeatView:
@@ -209,15 +229,11 @@ class SeatView:
 
     def svg(self, theme: str = "light", four_colours: bool = False) -> str:
         """The view as an SVG document: theme "light" or "dark"; `four_colours` gives each suit its own."""
-        from okgin_env.render.svg import draw
-
-        return draw(self, theme, four_colours)
+        return _renderer("svg")(self, theme, four_colours)
 
     def _repr_svg_(self) -> str:
         """What a notebook shows."""
         return self.svg()
 
     def __str__(self) -> str:
-        from okgin_env.render.text import draw  # a view can be read without the pictures
-
-        return draw(self)
+        return _renderer("text")(self)

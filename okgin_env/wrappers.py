@@ -15,8 +15,8 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
+from okgin_env.engine.games import Games
 from okgin_env.env import OklahomaGinEnv
-from okgin_env.games import Games
 from okgin_env.histories import HandHistory, append
 from okgin_env.histories.hand import check_name
 from okgin_env.kernel.melds import deadwood, least_free_discard

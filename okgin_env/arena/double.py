@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env.arena.fingerprints import fingerprint
+from okgin_env.arena.store.fingerprints import fingerprint
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.players.base import Decisions, Player, kernel_policy
 

@@ -18,7 +18,7 @@ from okgin_env.arena.match import Played, play_deals
 from okgin_env.arena.task import Task
 from okgin_env.players.base import Player
 from okgin_env.rules import Rules
-from okgin_env.workers import obey
+from okgin_env.utils.workers import obey
 
 ENGINES = ("local", "ray")
 RAY_OBJECT_STORE = 200 << 20  # bytes; results are small

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from okgin_env.arena.deals import Played, Tables
 from okgin_env.arena.outcome import Results
-from okgin_env.arena.table import Played, Tables
 from okgin_env.players.base import Player, check_rules
 from okgin_env.rules import Rules
 

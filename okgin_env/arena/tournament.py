@@ -14,16 +14,17 @@ except ImportError as error:
     raise ImportError("the arena needs: pip install 'okgin-env[arena]'") from error
 
 from okgin_env import __version__
-from okgin_env.arena import provenance, statistics, summary
+from okgin_env.arena import statistics, summary
 from okgin_env.arena.contained import forget_troubles
 from okgin_env.arena.double import double_name, quick_double
 from okgin_env.arena.engines import Hall, engine
-from okgin_env.arena.fingerprints import fingerprint
-from okgin_env.arena.gathered import Gathered
 from okgin_env.arena.match import Played
 from okgin_env.arena.outcome import Outcome, Pair, Results
+from okgin_env.arena.pair_results import Gathered
 from okgin_env.arena.plan import Plan
-from okgin_env.arena.store import Store
+from okgin_env.arena.store import provenance
+from okgin_env.arena.store.fingerprints import fingerprint
+from okgin_env.arena.store.store import Store
 from okgin_env.arena.task import Task
 from okgin_env.histories.hand import check_name
 from okgin_env.kernel.policies import EXTERNAL

@@ -37,7 +37,8 @@ see while it lasts.
 | module | what |
 |---|---|
 | `hand` | `HandHistory`: made from a record, replayed, checked |
-| `text` `parsing` | the format: hand to text, text to hand |
+| `moves` | the moves of a hand with their cards, from a history (`HandHistory.moves`) or as one seat saw them (`seen`), and in words (`describe`) |
+| `text` `parsing` | the format, and text to hand |
 | `files` | `.okgin` files: `append`, `write`, `read`, `scan` |
 | `frame` | `to_frame`: a pandas table, one row a hand |
 """
@@ -47,6 +48,7 @@ from __future__ import annotations
 from okgin_env.histories.files import append, read, scan, write
 from okgin_env.histories.frame import to_frame
 from okgin_env.histories.hand import HandHistory
+from okgin_env.histories.moves import Move, describe, seen
 from okgin_env.histories.parsing import parse
 from okgin_env.histories.text import ILLEGAL, SUFFIX, VERSION
 
@@ -55,10 +57,13 @@ __all__ = [
     "SUFFIX",
     "VERSION",
     "HandHistory",
+    "Move",
     "append",
+    "describe",
     "parse",
     "read",
     "scan",
+    "seen",
     "to_frame",
     "write",
 ]

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from okgin_env.files import naming, write_text
 from okgin_env.histories.hand import HandHistory
 from okgin_env.histories.parsing import parse
 from okgin_env.histories.text import END, MAX_LINE, MAX_LINES, SUFFIX, TITLE
+from okgin_env.utils.files import naming, write_text
 
 MAX_BYTES: Final = 1 << 28  # of a file that is read into a list
 _START: Final = TITLE.rsplit(" ", 1)[0].encode()  # of a title line, whatever its version

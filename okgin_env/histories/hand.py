@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env.histories.text import END, ILLEGAL, MAX_NAME, WORDS, head, moves, tail
+from okgin_env import cards
+from okgin_env.histories.moves import Move, replay
+from okgin_env.histories.text import END, ILLEGAL, MAX_NAME, TITLE, WORDS
 from okgin_env.kernel.match import new_match
 from okgin_env.kernel.play import deal, is_legal, step
 from okgin_env.kernel.state import STATE, as_records, new_states
@@ -161,7 +163,7 @@ class HandHistory:
         """
         rules, states = as_records(self.rules.to_record())[0], self.start()
         s = states[0]
-        first = self.line + len(head(self))
+        first = self.line + len(self._head())
         last = first + len(self.actions) - 1
         for line, (seat, action) in enumerate(self.actions, first):
             if s["phase"] == OVER:
@@ -184,18 +186,64 @@ class HandHistory:
             states = after
         return states
 
+    def moves(self) -> Iterator[Move]:
+        """Every move with its card, the forced draw among them (see `histories.moves`)."""
+        upcard = self.rules.players * self.rules.hand_size
+        pile, stock = self.deck[upcard : upcard + 1], self.deck[upcard + 1 :]
+        return replay(self.actions, self.rules.players, self.dealer, pile, stock)
+
     def to_text(self) -> str:
         """The hand as text, from its title to its `end` line; `parse` reads it back."""
-        return "\n".join([*head(self), *moves(self), *tail(self), END, ""])
+        return "\n".join([*self._head(), *self._lines(), *self._tail(), END, ""])
 
     def __str__(self) -> str:
         return self.to_text()
 
+    def _head(self) -> list[str]:
+        """The lines before the first action."""
+        n, size = self.rules.players, self.rules.hand_size
+        dealt = [cards.text(self.deck[p * size : (p + 1) * size]) for p in range(n)]
+        return [
+            TITLE,
+            f"rules: {self.rules.label}",
+            *([f"seed: {self.seed}"] if self.seed is not None else []),
+            f"played: {self.played}",
+            f"won: {_row(self.won)}",
+            f"scores: {_row(self.scores_before)}",
+            *(f"name {p}: {name}" for p, name in enumerate(self.names)),
+            f"dealer: {self.dealer}",
+            *(f"cards {p}: {own}" for p, own in enumerate(dealt)),
+            f"upcard: {cards.card_text(self.deck[n * size])}",
+            f"stock: {cards.text(self.deck[n * size + 1 :])}",
+        ]
+
+    def _lines(self) -> list[str]:
+        """The lines of the actions, with the card that each of them brings as a remark."""
+        lines: list[str] = []
+        for move in self.moves():
+            card = "" if move.card is None else cards.card_text(move.card)
+            if move.forced:
+                lines[-1] += f"  # seat {move.seat} draws {card}" if card else ""
+            else:
+                note = f"  # {card}" if card and move.action in (DRAW_STOCK, DRAW_TOP) else ""
+                lines.append(f"seat {move.seat}: {WORDS[move.action]}{note}")
+        return lines
+
+    def _tail(self) -> list[str]:
+        """The lines of the result."""
+        return [
+            f"ending: {self.ending}",
+            f"knocker: {'none' if self.knocker is None else self.knocker}",
+            f"points: {_row(self.points)}",
+            f"deadwood: {_row(self.deadwood)}",
+            f"scores after: {_row(self.scores)}",
+        ]
+
     def _check_result(self, s: Any, line: int) -> None:
         if s["phase"] != OVER:
             raise ValueError(f"line {line}: the hand goes on; allowed: an action of {s['seat']}")
-        truth = tail(dataclasses.replace(self, **_result(s, self.rules)))
-        for k, (stated, true) in enumerate(zip(tail(self), truth, strict=True)):
+        truth = dataclasses.replace(self, **_result(s, self.rules))._tail()
+        for k, (stated, true) in enumerate(zip(self._tail(), truth, strict=True)):
             if stated != true:
                 raise ValueError(f"line {line + k}: {stated!r}; allowed: {true!r}, as it replays")
 
@@ -230,3 +278,7 @@ def _result(record: Any, rules: Rules) -> dict[str, Any]:
     rows = {name: tuple(record[name][:n].tolist()) for name in ("points", "deadwood", "scores")}
     ending = ENDINGS[int(record["ending"])]
     return {"ending": ending, "knocker": knocker if knocker >= 0 else None, **rows}
+
+
+def _row(values: Iterable[int]) -> str:
+    return " ".join(str(value) for value in values)

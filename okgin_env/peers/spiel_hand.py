@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env import cards
-from okgin_env.asking import answer, ask
+from okgin_env.engine.decisions import answer, ask
 from okgin_env.kernel import batch, play, showdown
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import DRAW_STOCK, DRAW_TOP, ENDINGS, KNOCK, N_ACTIONS, N_CARDS, PASS

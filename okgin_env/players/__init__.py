@@ -9,11 +9,11 @@ from okgin_env.kernel.policies import POLICIES
 from okgin_env.players.base import Bot, Decisions, Player
 from okgin_env.players.expert import EXPERT, ExpertPlayer
 from okgin_env.players.network import NetworkPlayer
-from okgin_env.players.process import ProcessPlayer
 from okgin_env.players.scripted import DESCRIPTIONS as SCRIPTED
 from okgin_env.players.scripted import ScriptedPlayer
 from okgin_env.players.search import SearchPlayer
-from okgin_env.shown import shown, told
+from okgin_env.players.subprocess.player import ProcessPlayer
+from okgin_env.utils.errors import shown, told
 
 __all__ = [
     "DESCRIPTIONS",

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+import okgin_env.render  # noqa: F401 - views that players are handed can be printed
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.layout import N_ACTIONS, layout
 from okgin_env.rules import Rules

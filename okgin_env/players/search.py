@@ -22,7 +22,7 @@ from okgin_env.players.equity import FILE, NO_EQUITY, equity_table
 from okgin_env.players.expert import EXPERT, ExpertPlayer
 from okgin_env.players.scripted import ScriptedPlayer
 from okgin_env.rules import Rules
-from okgin_env.shown import shown
+from okgin_env.utils.errors import shown
 
 BLOCK = 32  # worlds between two looks at the evidence
 MAX_WORLDS = 1 << 20

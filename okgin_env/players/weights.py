@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.layout import N_ACTIONS
-from okgin_env.shown import told
+from okgin_env.utils.errors import told
 
 FORMAT = "okgin_env policy 1"
 ACTIVATION_NAMES = ("relu", "tanh")

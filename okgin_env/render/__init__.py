@@ -1,1 +1,7 @@
-"""Pictures of a hand, drawn from a view and never from a state."""
+"""Pictures and text of a hand, drawn from a view and never from a state; importing it lets views draw themselves."""
+
+from okgin_env.render import svg, text
+from okgin_env.view import register_renderer
+
+register_renderer("text", text.draw)
+register_renderer("svg", svg.draw)

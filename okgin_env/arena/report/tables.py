@@ -1,0 +1,120 @@
+"""Results as a table that can be pasted, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from okgin_env.utils.files import write_text
+
+_HEAD = (
+    "| player | against | hands | points a hand (95 %) | hands won | matches won (95 %) "
+    "| knock / gin / undercut by player | by opponent | void | turns | illegal | ms a move |"
+)
+_RULE = "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+
+
+def as_text(content: dict[str, Any]) -> str:
+    """The table, with what it was made from above it, and ratings and checks below it."""
+    lines = [f"rules {content['rules']}, seed {content['seed']}", "", table(content["pairs"])]
+    if len(content["ratings"]) > 2:
+        rated = (
+            f"{r['player']} {r['elo']:+.0f} ({r['low']:+.0f} to {r['high']:+.0f})"
+            for r in content["ratings"]
+        )
+        scale = ", simple = 0" if any(r["player"] == "simple" for r in content["ratings"]) else ""
+        lines += ["", f"ratings (Elo scale{scale}): {', '.join(rated)}"]
+    even = [
+        f"{s['a']} and {s['b']} ({_p(s['p_holm'])})" for s in content["pairs"] if s["p_holm"] > 0.05
+    ]
+    if even:
+        lines += ["", f"not to be told apart by points (p, Holm): {', '.join(even)}"]
+    if content.get("nash"):
+        shares = content["nash"]["weights"].items()
+        mix = ", ".join(
+            f"{name} {100 * w:.0f} %"
+            for name, w in sorted(shares, key=lambda s: -s[1])
+            if w >= 0.005
+        )
+        lines += [
+            "",
+            f"Nash average: {mix}; cyclicity {content['nash']['cyclicity']:.2f} (0: a ladder)",
+        ]
+    for check in content.get("checks", ()):
+        said = "as it should be" if check["ok"] else "NOT nothing: look at this"
+        lines.append(
+            f"\ncheck: {check['name']}: {check['value']:+.2f} ({check['low']:+.2f} to {check['high']:+.2f}), {said}"
+        )
+    for name, kinds in faults(content["pairs"]).items():
+        told = ", ".join(f"{kind} {n:,}" for kind, n in kinds.items())
+        lines += ["", f"hands that {name} forfeited: {told}"]
+    if content.get("versions"):
+        made = ", ".join(f"{name} {value}" for name, value in content["versions"].items())
+        lines += ["", f"made with {made}"]
+    return "\n".join(lines)
+
+
+def faults(summaries: Sequence[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    """Forfeited hands by player and kind, over all pairs; only what happened."""
+    found: dict[str, dict[str, int]] = {}
+    for entry in summaries:
+        for name, kinds in entry["faults"].items():
+            for kind, n in kinds.items():
+                counts = found.setdefault(name, {})
+                counts[kind] = counts.get(kind, 0) + n
+    return found
+
+
+def table(summaries: Sequence[dict[str, Any]]) -> str:
+    """The pairs as a Markdown table."""
+    lines = [_HEAD, _RULE]
+    for s in summaries:
+        match = "-"
+        if s["matches"]:
+            low, high = (min(max(end, 0.0), 1.0) for end in s["match_ci95"])
+            match = f"{_pc(s['match_win_rate'])} ({_pc(low)} to {_pc(high)})"
+        low, high = s["ci95"]
+        lines.append(
+            f"| {_cell(s['a'])} | {_cell(s['b'])} | {s['hands']:,} "
+            f"| {s['points_per_hand']:+.2f} ({low:+.2f} to {high:+.2f}) "
+            f"| {_pc(s['hand_win_rate'])} | {match} | {_endings(s['by_a'])} | {_endings(s['by_b'])} "
+            f"| {_pc(s['void'])} | {s['turns_per_hand']:.1f} | {s['illegal']} "
+            f"| {s['ms_per_decision'][s['a']]:.4f} |"
+        )
+    return "\n".join(lines)
+
+
+def _cell(name: str) -> str:
+    """A name in a Markdown table, where a bar would end its cell."""
+    return name.replace("|", "\\|")
+
+
+def _p(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.01 else f"{value:.0e}"
+
+
+def _pc(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.1f} %"
+
+
+def _endings(by: dict[str, float]) -> str:
+    gin = by["gin"] + by["big_gin"]
+    return " / ".join(f"{100 * share:.1f}" for share in (by["knock"], gin, by["undercut"])) + " %"
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Writes JSON whole or not at all; what is not a number becomes null."""
+    write_text(path, json.dumps(_plain(content), indent=1, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

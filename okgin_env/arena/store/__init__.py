@@ -1,0 +1,1 @@
+"""Results in a file: rows, what they are checked by, who played and with which code."""

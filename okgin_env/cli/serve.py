@@ -1,0 +1,202 @@
+"""``python -m okgin_env serve``: a player of this package as a program that speaks docs/protocol.md.
+
+A decision is rebuilt from the messages: the concealed record of the hand, hence its observation, its mask and its view, and
+its random number. What no message tells stays blank in the record: the state of the seat's random stream, and how many hands of a
+match are over and were won by whom. No player of this package looks at these.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from okgin_env import cards
+from okgin_env.engine.decisions import ask
+from okgin_env.kernel import batch
+from okgin_env.kernel.play import STOCK_AT_VOID
+from okgin_env.kernel.state import as_records, new_states
+from okgin_env.layout import (
+    DRAW_STOCK,
+    DRAW_TOP,
+    MAX_TURNS,
+    N_ACTIONS,
+    N_CARDS,
+    OVER,
+    PASS,
+    PHASES,
+    SHED,
+)
+from okgin_env.players import Decisions, Player
+from okgin_env.players.base import kernel_policy
+from okgin_env.players.subprocess.messages import ACTIONS, MAX_NAME
+from okgin_env.positions import MAX_SCORE
+from okgin_env.rules import Rules
+from okgin_env.utils.errors import shown
+from okgin_env.view import action_text
+
+_ONE = np.zeros(1, np.int64)
+Logged = list[tuple[int, int]]
+
+
+def serve(player: Player, messages: Iterable[str], out: TextIO) -> None:
+    """Answers messages until there are no more.
+
+    Args:
+        player: Who decides. What it prints goes to stderr; its `hand_over`, if it has one, is not called.
+        messages: Lines of the protocol.
+        out: Where the answers go.
+
+    Raises:
+        ValueError: A message is not what it should be.
+    """
+    rules = Rules()
+    events: list[dict[str, Any]] = []
+    for line in messages:
+        asked, number = None, 0
+        with _reading(line):
+            message = json.loads(line)
+            kind = message["type"]
+            if kind == "hello":
+                rules = Rules(**message["rules"])
+            elif kind == "request":
+                asked = rebuilt(rules, message, events)
+                number = message["id"]
+        if kind == "hello":
+            with contextlib.redirect_stdout(sys.stderr):
+                _warm_up(player, rules)
+            _say(out, {"type": "hello", "name": _printable(player.name)})
+        elif kind == "hand":
+            events = []
+        elif kind == "event":
+            events.append(message)
+        elif asked is not None:
+            with contextlib.redirect_stdout(sys.stderr):
+                action = int(player.act(asked)[0])
+            move = action_text(action) if 0 <= action < N_ACTIONS else f"action {action}"
+            _say(out, {"type": "move", "id": number, "move": move})
+        elif kind == "bye":
+            return
+
+
+@contextlib.contextmanager
+def _reading(line: str) -> Iterator[None]:
+    """Makes one clear line of whatever a message that is not as it should be provokes."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
+        reason = (str(error).splitlines() or [""])[0][:300]
+        if not isinstance(error, ValueError):
+            reason = f"{type(error).__name__} {reason}"
+        raise ValueError(f"message {line[:80]!r}: {reason}") from error
+
+
+def rebuilt(rules: Rules, request: dict[str, Any], events: list[dict[str, Any]]) -> Decisions:
+    """The decision that a request and the hand's events stand for."""
+    record = _record(rules, request, _log(events, request["dealer"]))
+    seats = np.array([request["seat"]], np.int64)
+    match = request.get("match", rules.target is not None)  # older programs do not tell
+    if not isinstance(match, bool) or (match and rules.target is None):
+        raise ValueError(f"match={shown(match)}; allowed: false, or true with a target")
+    episode = batch.MATCH if match else batch.HAND
+    asked = ask(record, _ONE, rules, as_records(rules.to_record()), seats, episode)
+    word = np.array([int(request["random"], 16)], np.uint64)
+    return dataclasses.replace(asked, records=record, words=word)
+
+
+def _log(events: list[dict[str, Any]], dealer: int) -> Logged:
+    """The decisions among the events, as (seat, action id): the draw after the dealer's pass is none."""
+    log: Logged = []
+    for event in events:
+        if not (log and log[-1] == (dealer, PASS)):
+            log.append((event["seat"], ACTIONS[event["move"]]))
+        else:
+            log.append((-1, DRAW_STOCK))
+    return [entry for entry in log if entry[0] >= 0]
+
+
+def _record(rules: Rules, request: dict[str, Any], log: Logged) -> NDArray[np.void]:
+    """The concealed (1,) `STATE` record of a request."""
+    record = new_states(1)
+    s, n, seat = record[0], rules.players, request["seat"]
+    for name in ("known", "discards", "declined"):
+        s[name][:n] = [cards.mask(held) for held in request[name]]
+    s["hands"][:n] = s["known"][:n]
+    s["hands"][seat] = cards.mask(request["cards"])
+    s["scores"][:n] = request["scores"]
+    for name in ("seat", "dealer", "limit"):
+        s[name] = request[name]
+    s["upcard"] = cards.card_id(request["upcard"])
+    s["phase"] = PHASES.index(request["phase"])
+    s["taken"] = -1 if request["taken"] is None else cards.card_id(request["taken"])
+    s["next_card"] = N_CARDS - request["stock_left"]
+    s["n_turns"] = request["turns"]
+    s["pile"], s["deck"] = -1, -1
+    pile = cards.ids(request["pile"])
+    s["pile"][: len(pile)] = pile
+    s["n_pile"] = len(pile)
+    s["knocker"] = s["hand_winner"] = s["match_winner"] = -1
+    s["first_seat"] = log[0][0] if log else seat
+    s["n_log"] = len(log)
+    s["log"][: len(log)] = [action for _, action in log]
+    s["n_passes"] = sum(action == PASS for _, action in log)
+    _check(s, rules, log)
+    for mover, action in log:
+        s["n_acts"][mover] += 1
+        s["n_sheds"][mover] += action not in (PASS, DRAW_STOCK, DRAW_TOP)
+    return record
+
+
+def _check(s: Any, rules: Rules, log: Logged) -> None:
+    """Checks what compiled code relies on: it looks at no bounds.
+
+    Raises:
+        ValueError: The record is none of a hand in progress.
+    """
+    n, seat, shed = rules.players, int(s["seat"]), int(s["phase"] == SHED)
+    seats = [seat, int(s["dealer"]), *(mover for mover, _ in log)]
+    if s["phase"] == OVER or not all(0 <= p < n for p in seats):
+        raise ValueError(f"a phase or a seat; allowed: a hand in progress, seats 0 to {n - 1}")
+    for name, low, high in (("limit", 0, 10), ("n_turns", 0, MAX_TURNS), ("scores", 0, MAX_SCORE)):
+        if s[name].min() < low or s[name].max() > high:
+            raise ValueError(f"{name}={s[name].tolist()}; allowed: {low} to {high}")
+    sizes = [int(held).bit_count() for held in s["hands"]]
+    seen = sum(sizes) + int(s["n_pile"])
+    everywhere = [*cards.ids(s["pile"][: s["n_pile"]].tolist())]
+    everywhere += [card for held in s["hands"][:n] for card in cards.ids(int(held))]
+    hidden = n * rules.hand_size + shed + int(s["n_pile"]) + N_CARDS - int(s["next_card"])
+    if len(set(everywhere)) != seen or hidden != N_CARDS or max(sizes) > rules.hand_size + shed:
+        raise ValueError("cards, pile and stock; allowed: the 52 cards once each, hands in size")
+    least = STOCK_AT_VOID + 1 - shed
+    if sizes[seat] != rules.hand_size + shed or N_CARDS - int(s["next_card"]) < least:
+        raise ValueError(f"{sizes[seat]} own cards; allowed: {rules.hand_size + shed}, and a stock")
+    own, taken = int(s["hands"][seat]), int(s["taken"])
+    if (taken >= 0 and not own >> taken & 1) or int(s["known"][seat]) & ~own:
+        raise ValueError("taken or known cards; allowed: cards that are held")
+    if s["n_pile"] == 0 and not shed:
+        raise ValueError("an empty pile; allowed: when a card has just been taken")
+
+
+def _warm_up(player: Player, rules: Rules) -> None:
+    """Loads what the first decision needs before its time runs: compiled code takes a moment."""
+    state = new_states(1)
+    record = as_records(rules.to_record())
+    batch.begin_games(state, _ONE, record)
+    decisions = ask(state, _ONE, rules, record, state["seat"].astype(np.int64), batch.HAND)
+    _ = decisions.view(0).legal
+    if kernel_policy(player) >= 0:  # it keeps nothing, so it may be asked for nothing
+        player.act(decisions)
+
+
+def _printable(name: str) -> str:
+    return "".join(letter for letter in name if letter.isprintable())[:MAX_NAME]
+
+
+def _say(out: TextIO, message: dict[str, Any]) -> None:
+    print(json.dumps(message), file=out, flush=True)

@@ -1,0 +1,1 @@
+"""The engine under every adapter: games, opponents, decisions, buffers, infos, seeds, threads."""

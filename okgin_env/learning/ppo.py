@@ -1,0 +1,306 @@
+"""One training run with MaskablePPO: folder, progress, evaluation on the way, table at the end."""
+
+from __future__ import annotations
+
+import gc
+import io
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger, make_output_format
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+from torch.distributions import Distribution
+
+from okgin_env import Rules, __version__, players
+from okgin_env.arena import tournament
+from okgin_env.arena.plan import Plan
+from okgin_env.arena.report import tables
+from okgin_env.arena.store.provenance import commit
+from okgin_env.learning import checkpoint, ladder, selfplay
+from okgin_env.learning.config import AGENT, SELF, TrainConfig
+from okgin_env.learning.curve import draw_curve
+from okgin_env.learning.export import as_player, export
+from okgin_env.learning.imitate import imitate
+from okgin_env.sb3 import OklahomaGinVecEnv
+from okgin_env.utils.files import write_bytes, write_text
+
+
+def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]:
+    """Runs or resumes a training run.
+
+    Args:
+        config: The run; with `resume` its folder's own configuration is used.
+        console: Where to print; None: standard output.
+
+    Returns:
+        The evaluation at the end, as `evaluate.py --json` writes it.
+
+    Raises:
+        ValueError: A folder that is not new, a device that is not there, nothing to resume, or a run that is not trusted.
+        OSError: The folder cannot be written.
+    """
+    console = console or Console()
+    if config.resume:
+        folder = config.resume
+        config = TrainConfig.of_run(folder, config.trust)
+        if not _is_here(config.device):
+            console.print(f"no device {config.device} here: this goes on with cpu")
+            config = replace(config, device="cpu")
+    else:
+        config.check()
+        if not _is_here(config.device):
+            raise ValueError(f"device={config.device!r} is not there; allowed: cpu, auto")
+        folder = _new_folder(config)
+        write_text(folder / "config.json", config.to_json())
+        write_text(folder / "commit.txt", f"okgin_env {__version__}, commit {commit()}\n")
+    try:
+        run = _Run(config, folder, console)
+        run.train()
+        return run.finish()
+    except OSError as error:
+        raise OSError(f"{error}; once that is mended, go on with --resume {folder}") from error
+
+
+def _is_here(device: str) -> bool:
+    """Whether torch can use a device; PPO would take the processor without a word."""
+    try:
+        torch.empty(1, device="cpu" if device == "auto" else device)
+    except (AssertionError, RuntimeError):
+        return False
+    return True
+
+
+def _new_folder(config: TrainConfig) -> Path:
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    folder = config.out or Path("runs") / f"{config.preset}-{stamp}"
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(
+            f"out={str(folder)!r}; allowed: a new folder, or --resume {folder} to go on"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def make_env(config: TrainConfig) -> OklahomaGinVecEnv:
+    """The environment of a run."""
+    return OklahomaGinVecEnv(
+        config.games,
+        Rules.preset(config.rules, config.seats),
+        pool=selfplay.pool(config, None, 0),
+        seed=config.seed,
+        episode=config.episode,
+        reward=config.reward,
+        outlook=config.outlook,
+        threads=config.threads,
+    )
+
+
+def make_model(config: TrainConfig, env: VecEnv) -> MaskablePPO:
+    """The learner of a run, on its environment or on another of the same spaces."""
+    return MaskablePPO("MlpPolicy", env, **settings(config), stats_window_size=4096)
+
+
+def settings(config: TrainConfig) -> dict[str, Any]:
+    """What any PPO, with masks or without, takes from a configuration."""
+    return {
+        "learning_rate": _falling(config.learning_rate),
+        "n_steps": config.rollout,
+        "batch_size": config.batch,
+        "n_epochs": config.epochs,
+        "gamma": 1.0,
+        "gae_lambda": config.gae_lambda,
+        "clip_range": config.clip,
+        "ent_coef": config.entropy,
+        "vf_coef": config.value_weight,
+        "policy_kwargs": {"net_arch": list(config.layers), "activation_fn": torch.nn.ReLU},
+        "seed": config.seed,
+        "device": config.device,
+    }
+
+
+class _Run:
+    """The parts of a run: environment, model, folder."""
+
+    def __init__(self, config: TrainConfig, folder: Path, console: Console) -> None:
+        self.config, self.folder, self.console = config, folder, console
+        self.rules = Rules.preset(config.rules, config.seats)
+        torch.set_num_threads(config.threads)
+        Distribution.set_default_validate_args(
+            False
+        )  # a tenth of the time, for checks of our own masks
+        self.env = make_env(config)
+        self.monitor = VecMonitor(self.env)
+        self.model = make_model(config, self.monitor)
+        self.curve: list[dict[str, Any]] = []
+        start = checkpoint.newest(folder / "checkpoints")
+        self.resumed = start is not None
+        if start is not None:
+            checkpoint.load(self.model, self.env, self.monitor, start)
+            self.curve = ladder.read_curve(folder / "curve.csv", self.model.num_timesteps)
+            if SELF in config.opponents:
+                selfplay.check_kept(folder, {row["steps"] for row in self.curve})
+            self.seat_opponents()
+            console.print(f"resumed at {self.model.num_timesteps:,} steps from {start}")
+        formats = [
+            make_output_format(kind, str(folder), f"_{self.model.num_timesteps}")
+            for kind in ("csv", "tensorboard")
+        ]
+        self.model.set_logger(Logger(str(folder), formats))
+
+    def seat_opponents(self) -> None:
+        """Seats the opponents of the steps to come."""
+        steps = self.model.num_timesteps
+        self.env.games.seat_pool(selfplay.pool(self.config, self.folder, steps))
+
+    def train(self) -> None:
+        """Trains to the configured number of steps."""
+        left = self.config.steps - self.model.num_timesteps
+        if left <= 0:
+            return
+        self.console.print(f"run folder: {self.folder}")
+        columns = (
+            TextColumn("{task.completed:,.0f} steps"),
+            BarColumn(),
+            TextColumn("{task.fields[speed]:,.0f} steps/s"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self.console) as bar:
+            if not self.resumed and self.config.imitate != "none":
+                self._imitate(bar)
+            callback = _Watcher(self, bar)
+            self.model.learn(left, callback=callback, reset_num_timesteps=False, log_interval=10)
+        callback.checkpoint()
+
+    def _imitate(self, bar: Progress) -> None:
+        """Copies a scripted player before training."""
+        teacher = players.make(self.config.imitate)
+        task = bar.add_task("", total=None, speed=0.0)
+        share = imitate(
+            self.model,
+            self.env,
+            teacher,
+            self.config.imitate_moves,
+            lambda done, total: bar.update(task, completed=done, total=total),
+        )
+        bar.remove_task(task)
+        self.monitor.seed(self.config.seed)
+        self.console.print(f"plays {share:.0%} of {teacher.name}'s moves after copying it")
+
+    def finish(self) -> dict[str, Any]:
+        """Writes the model and the picture, evaluates, and prints the table."""
+        zipped = io.BytesIO()
+        self.model.save(zipped)
+        write_bytes(self.folder / "model.zip", zipped.getvalue())
+        export(self.model.policy, self.folder / "policy.safetensors", self.metadata())
+        agent = as_player(self.model.policy, AGENT)
+        rungs = [players.make(name) for name in self.config.ladder]
+        plan = Plan(
+            rules=self.rules,
+            n_hands=self.config.final_hands,
+            n_matches=self.config.final_hands // 10,
+            seed=self.config.seed,
+            first_only=True,
+        )
+        content = tournament.run([agent, *rungs], plan, about={"commit": commit()}).content
+        text = tables.as_text(content)
+        tables.write_json(self.folder / "evaluation.json", content)
+        write_text(self.folder / "evaluation.md", text + "\n")
+        print(text)
+        self.console.print(
+            f"\nmodel, learning curve and table are in {self.folder}; play it against others with\n"
+            f"  python evaluate.py {self.folder}/policy.safetensors simple",
+            soft_wrap=True,
+        )
+        return content
+
+    def evaluate(self, seconds: float) -> str:
+        """Plays the agent against the ladder, adds to the curve, keeps the best, and says how it went."""
+        steps = self.model.num_timesteps
+        agent = as_player(self.model.policy, AGENT)
+        rows, scalars = ladder.climb(agent, self.config, self.rules, steps, seconds)
+        self.curve += rows
+        for name, value in scalars.items():
+            self.model.logger.record(name, value)
+        if ladder.is_best(self.curve):
+            export(self.model.policy, self.folder / "best.safetensors", self.metadata())
+        ladder.write_curve(self.folder / "curve.csv", self.curve)
+        draw_curve(self.curve, self.folder / "curve.png")
+        gc.collect()  # a figure is made of cycles: 50 MB, until all of memory is next looked through
+        half = {row["against"]: (row["high"] - row["low"]) / 2 for row in rows}
+        return ", ".join(
+            f"{r['against']} {r['points']:+.1f} ± {half[r['against']]:.1f}" for r in rows
+        )
+
+    def metadata(self) -> dict[str, str]:
+        """What an exported policy says of itself."""
+        return {
+            "rules": self.rules.label,
+            "steps": str(self.model.num_timesteps),
+            "seed": str(self.config.seed),
+            "commit": commit(),
+        }
+
+
+class _Watcher(BaseCallback):
+    """Progress, evaluations and checkpoints, always between two rollouts."""
+
+    def __init__(self, run: _Run, bar: Progress) -> None:
+        super().__init__()
+        self.run, self.bar = run, bar
+        self.began = time.monotonic()
+        self.first_step = run.model.num_timesteps
+        self.earlier = float(run.curve[-1]["seconds"]) if run.curve else 0.0
+        self.task = bar.add_task("", total=run.config.steps, completed=self.first_step, speed=0.0)
+        self.next_checkpoint = next_checkpoint(self.first_step, run.config.checkpoint_every)
+
+    def _on_training_start(self) -> None:
+        if not self.run.resumed:
+            self.checkpoint()  # what it knows before it has learnt anything by itself
+
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps >= self.next_checkpoint:
+            self.next_checkpoint = next_checkpoint(
+                self.num_timesteps, self.run.config.checkpoint_every
+            )
+            self.checkpoint()
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        speed = (self.num_timesteps - self.first_step) / (time.monotonic() - self.began)
+        self.bar.update(self.task, completed=self.num_timesteps, speed=speed)
+
+    def checkpoint(self) -> None:
+        """Evaluates, then writes the checkpoint."""
+        run = self.run
+        said = run.evaluate(self.earlier + time.monotonic() - self.began)
+        if SELF in run.config.opponents:
+            selfplay.keep(run.model.policy, run.folder, run.model.num_timesteps)
+            run.seat_opponents()
+        checkpoint.save(run.model, run.env, run.monitor, run.folder / "checkpoints")
+        run.console.print(f"{run.model.num_timesteps:>12,} steps: points a hand against {said}")
+
+
+def next_checkpoint(steps: int, every: int) -> int:
+    """The step from which the checkpoint after `steps` is due: a multiple of `every`, whoever has counted so far.
+
+    A checkpoint comes with the first whole rollout from there on. If the next were due `every` steps after it, a run that
+    goes on would have its checkpoints, and with them its past selves as opponents, at other steps than one never stopped.
+    """
+    return (steps // every + 1) * every
+
+
+def _falling(start: float) -> Callable[[float], float]:
+    """A value that falls linearly to zero with the progress that remains."""
+    return lambda remaining: start * remaining

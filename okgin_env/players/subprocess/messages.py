@@ -1,0 +1,163 @@
+"""The messages of docs/protocol.md: views turned into lines of JSON, and a program's lines into moves."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from okgin_env import analysis
+from okgin_env.layout import N_ACTIONS
+from okgin_env.players.subprocess.events import Event, Story
+from okgin_env.rules import Rules
+from okgin_env.view import SeatView, action_text
+
+PROTOCOL = 1
+MAX_NAME = 64
+ACTIONS = {action_text(action): action for action in range(N_ACTIONS)}
+"""Action ids by their words."""
+
+
+class Nonsense(ValueError):
+    """A line that is no message of the protocol."""
+
+
+# --- to the program -----------------------------------------------------------------------------------
+def line(message: dict[str, Any]) -> bytes:
+    """A message as it is sent."""
+    text = json.dumps(message, separators=(",", ":"), default=lambda number: number.item())
+    return text.encode() + b"\n"
+
+
+def hello(rules: Rules, move_time: float) -> dict[str, Any]:
+    """The first message."""
+    return {
+        "type": "hello",
+        "protocol": PROTOCOL,
+        "players": rules.players,
+        "move_time": move_time,
+        "rules": dataclasses.asdict(rules),
+    }
+
+
+def hand(story: Story, number: int) -> dict[str, Any]:
+    """A hand begins."""
+    return {
+        "type": "hand",
+        "number": number,
+        "seat": story.seat,
+        "dealer": story.dealer,
+        "upcard": story.upcard,
+        "limit": story.limit,
+        "scores": story.scores,
+        "cards": story.dealt,
+    }
+
+
+def event(happened: Event) -> dict[str, Any]:
+    """Somebody has moved."""
+    return {"type": "event", **happened._asdict()}
+
+
+def request(
+    view: SeatView, number: int, drawn: str | None, word: int, match: bool
+) -> dict[str, Any]:
+    """A move is wanted.
+
+    Args:
+        view: The decision.
+        number: The request's id.
+        drawn: The card just drawn from the stock, if it is known.
+        word: The decision's random number, 64 bits.
+        match: Whether the hand is one of a match.
+    """
+    return {
+        "type": "request",
+        "id": number,
+        "phase": view.phase,
+        "legal": [action_text(action) for action in view.legal],
+        "cards": view.hand,
+        "deadwood": view.deadwood,
+        "drawn": drawn,
+        "taken": view.taken,
+        "top": view.top,
+        "pile": view.pile,
+        "stock_left": view.stock_left,
+        "turns": view.n_turns,
+        "known": view.known,
+        "discards": view.discards,
+        "declined": view.declined,
+        "seat": view.seat,
+        "dealer": view.dealer,
+        "upcard": view.upcard,
+        "limit": view.limit,
+        "scores": view.scores,
+        "match": match,
+        "random": f"{word:016x}",
+    }
+
+
+def end(view: SeatView) -> dict[str, Any]:
+    """A hand is over; `view` shows what is to be told of it."""
+    message: dict[str, Any] = {
+        "type": "end",
+        "ending": view.ending,
+        "knocker": view.knocker,
+        "forfeited": view.to_move if view.ending == "illegal" else None,
+        "points": view.points,
+        "scores": view.scores,
+        "deadwood": view.counted,
+        "hands": view.hands,
+        "melds": None,
+        "laid_off": None,
+    }
+    if view.knocker is not None:
+        shown = analysis.showdown(view.knocker, view.hands)
+        message["melds"] = [[meld.split() for meld in seat.melds] for seat in shown]
+        message["laid_off"] = [seat.laid_off.split() for seat in shown]
+    return message
+
+
+def bye() -> dict[str, Any]:
+    """The last message."""
+    return {"type": "bye"}
+
+
+# --- from the program ---------------------------------------------------------------------------------
+def read_hello(data: bytes) -> str:
+    """The name a program gives itself in answer to hello; empty if it gives none.
+
+    Raises:
+        Nonsense: It is no such answer.
+    """
+    message = _message(data, "hello")
+    name = message.get("name", "")
+    if not isinstance(name, str) or len(name) > MAX_NAME or not name.isprintable():
+        raise Nonsense(f"hello: name={name!r:.80}; allowed: up to {MAX_NAME} printable characters")
+    return name
+
+
+def read_move(data: bytes, number: int) -> str | None:
+    """The move in an answer to request `number`; None in an answer to another one.
+
+    Raises:
+        Nonsense: It is no answer.
+    """
+    message = _message(data, "move")
+    answered, move = message.get("id"), message.get("move")
+    if type(answered) is not int:
+        raise Nonsense(f"move: id={answered!r:.80}; allowed: the number of the request")
+    if not isinstance(move, str):
+        raise Nonsense(f"move: move={move!r:.80}; allowed: one of the legal moves, as text")
+    return move if answered == number else None
+
+
+def _message(data: bytes, kind: str) -> dict[str, Any]:
+    """A line as an object of the given type."""
+    try:
+        message = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Nonsense(f"{data!r:.80} is no JSON") from error
+    if not isinstance(message, dict) or message.get("type") != kind:
+        raise Nonsense(f'{data!r:.80}; allowed: {{"type": "{kind}", …}}')
+    return message

@@ -1,0 +1,1 @@
+"""Files, errors and worker processes: nothing here knows the game."""

@@ -1,0 +1,662 @@
+"""Tournaments: stored, resumed, merged, stopped early, on any engine, with any player: always the same results."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rich")
+pytest.importorskip("statsmodels")
+
+from okgin_env import Rules, players
+from okgin_env.arena.double import Double
+from okgin_env.arena.engines import Hall, Local
+from okgin_env.arena.match import play_deals
+from okgin_env.arena.outcome import Outcome
+from okgin_env.arena.pair_results import SHOWN, Gathered
+from okgin_env.arena.plan import Plan
+from okgin_env.arena.store.fingerprints import fingerprint
+from okgin_env.arena.store.store import Store
+from okgin_env.arena.task import Task
+from okgin_env.arena.tournament import run
+from okgin_env.cli import evaluate
+from okgin_env.players.base import FAULTS, fault_action
+from okgin_env.players.subprocess.player import ProcessPlayer
+
+ROOT = Path(__file__).parents[2]
+CLASSIC = Rules.preset("classic")
+NAMES = ("simple", "knocker", "novice")
+
+
+class Outside(players.Bot):
+    """`knocker`, asked from outside the kernel; spawned workers import it."""
+
+    name = "outside"
+
+    def act(self, decisions):
+        return players.make("knocker").act(decisions)
+
+
+class Slow(Outside):
+    """The same, one hand at a time."""
+
+    name = "slow"
+    one_by_one = True
+
+
+class Sleeper(Slow):
+    """Never answers."""
+
+    name = "sleeper"
+
+    def act(self, decisions):
+        time.sleep(1000)
+        return super().act(decisions)
+
+
+def plan(**changes) -> Plan:
+    return Plan(**{"rules": CLASSIC, "n_hands": 400, "n_matches": 20, **changes})
+
+
+def tournament(names=NAMES, store: Store | None = None, **changes) -> Outcome:
+    seated = [players.make(name) if isinstance(name, str) else name for name in names]
+    return run(seated, plan(**changes), store=store, show_progress=False)
+
+
+def untimed(content: dict) -> dict:
+    """A summary without what is measured by the clock."""
+    pairs = [{k: v for k, v in p.items() if k != "ms_per_decision"} for p in content["pairs"]]
+    return {**content, "pairs": pairs}
+
+
+def test_resumed_is_the_same_to_the_last_digit(tmp_path: Path) -> None:
+    whole = tournament().content
+    path = tmp_path / "r.sqlite"
+    store = Store(path, CLASSIC)
+    tournament(
+        NAMES[:2], store, n_hands=100, n_matches=4
+    )  # fewer hands first: what is missing is added
+    store.close()
+    store = Store(path)
+    again = tournament(store=store).content
+    assert untimed(again) == untimed(whole)
+    n_rows = len(store.tasks())
+    assert untimed(tournament(store=store).content) == untimed(whole)
+    assert len(store.tasks()) == n_rows  # nothing was played again
+
+
+@pytest.mark.parametrize("names", [NAMES, (Outside(), "simple"), (Slow(), "simple")])
+def test_workers_play_the_same(names) -> None:
+    assert untimed(tournament(names).content) == untimed(tournament(names, workers=2).content)
+
+
+def test_ray_plays_the_same() -> None:
+    pytest.importorskip("ray")
+    assert untimed(tournament().content) == untimed(tournament(engine="ray", workers=2).content)
+
+
+def test_one_by_one_is_the_same_game() -> None:
+    """Also with three at a table, where each seat has a player of its own, and in matches."""
+    for rules in (CLASSIC, Rules.preset("french", 3)):
+        simple = players.make("simple")
+        for matches in (False, True):
+            n = 3 if matches else 20
+            batched = play_deals(Outside(), simple, rules, 5, 0, n, matches=matches).results
+            single = play_deals(Slow(), simple, rules, 5, 0, n, matches=matches).results
+            swapped = play_deals(simple, Slow(), rules, 5, 0, n, matches=matches).results
+            other = play_deals(simple, Outside(), rules, 5, 0, n, matches=matches).results
+            for x, y in ((batched, single), (swapped, other)):
+                assert np.array_equal(x.points, y.points)
+                assert np.array_equal(x.winner, y.winner)
+
+
+def test_players_are_told_how_hands_end_and_that_it_is_over() -> None:
+    told: list = []
+
+    class Curious(Outside):
+        name = "curious"
+        one_by_one = True
+
+        def hand_over(self, view):
+            told.append((view.seat, view.phase, view.ending, view.scores))
+
+        def close(self):
+            told.append("closed")
+
+    results = play_deals(Curious(), players.make("simple"), CLASSIC, 0, 0, 2, matches=True).results
+    assert told.pop() == "closed"
+    told = [
+        entry for entry in told if entry != "closed"
+    ]  # so that it cannot remember a deal either
+    assert len(told) == results.hands.sum()
+    assert all(phase == "over" and ending != "none" for _, phase, ending, _ in told)
+
+
+def test_who_is_told_how_a_hand_ended_cannot_deal_the_next_one() -> None:
+    """All cards of the hand lie open, but not the streams that the next decks and the others' draws come from."""
+    told: list = []
+
+    class Curious(Outside):
+        name = "curious"
+        one_by_one = True
+
+        def hand_over(self, view):
+            told.append(view)
+
+    play_deals(Curious(), players.make("simple"), CLASSIC, 0, 0, 2, matches=True)
+    assert any(view.ending != "void" for view in told)
+    for view in told:
+        assert all(len(hand) == 10 for hand in view.hands)
+        assert not view.record["rng"].any()
+        assert not view.record["seat_rng"].any()
+
+
+def test_stopping_rule_stops_at_the_same_deals_however_it_is_played(tmp_path: Path) -> None:
+    """A clear difference ends after the first look; a close one is played to the cap."""
+    changes = {"until": 3.5, "n_hands": 4000, "n_matches": 0}
+    outcome = tournament(store=None, **changes)
+    played = {(p.hands.a, p.hands.b): p.hands.points.size for p in outcome.pairs}
+    for pair, entry in zip(outcome.pairs, outcome.content["pairs"], strict=True):
+        low, high = entry["ci95"]
+        assert high - low <= 3.5 or pair.hands.points.size == 4000
+    assert min(played.values()) < 4000
+    store = Store(tmp_path / "u.sqlite", CLASSIC)
+    tournament(store=store, n_hands=700, n_matches=0, until=3.5)
+    again = tournament(store=store, **changes, workers=2)
+    assert untimed(again.content) == untimed(outcome.content)
+
+
+def test_stopping_rule_does_not_see_what_a_killed_round_has_left(tmp_path: Path) -> None:
+    """The interval is wide after 250 deals and narrow with the next 250: the second look is after them all."""
+    changes = {"until": 2.4, "n_hands": 1000, "n_matches": 0}
+    whole = tournament(NAMES[:2], **changes)
+    [pair] = whole.pairs
+    assert len(pair.hands.points) == 500
+    hall = Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]})
+    store = Store(tmp_path / "u.sqlite", CLASSIC)
+    for first, deals in ((0, 250), (250, 240)):
+        store.add(task := Task(0, *NAMES[:2], "hands", first, deals), hall.play(task))
+    assert untimed(tournament(NAMES[:2], store, **changes).content) == untimed(whole.content)
+
+
+def test_hands_to_look_at_do_not_hang_on_the_order_of_tasks() -> None:
+    hall = Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]})
+    tasks = [Task(0, *NAMES[:2], "hands", first, 40) for first in range(0, 400, 40)]
+    played = [(task, hall.play(task)) for task in tasks]
+    shown = []
+    for order in (played, played[::-1], played[5:] + played[:5]):
+        gathered = Gathered(lambda task: dict(played)[task].results)
+        for task, part in order:
+            gathered.keep(task, part)
+        shown.append([str(hand) for hand in gathered.worth_showing()])
+    assert shown[0] == shown[1] == shown[2]
+    assert len(shown[0]) == SHOWN
+
+
+def test_results_of_deals_are_not_kept_in_memory() -> None:
+    """They are in the store; a night's would fill the memory."""
+    hall, store = (
+        Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]}),
+        Store(None, CLASSIC),
+    )
+    gathered, kept = Gathered(lambda task: store.get(task).results), []
+    for first in (80, 0, 40):
+        task = Task(0, *NAMES[:2], "hands", first, 40)
+        played = hall.play(task)
+        store.add(task, played)
+        gathered.keep(task, played)
+        kept.append(weakref.ref(played.results))
+        del played
+    assert [ref() for ref in kept] == [None] * 3
+    whole = play_deals(*hall.players.values(), CLASSIC, 0, 0, 120).results
+    assert np.array_equal(gathered.joined().points, whole.points)
+    assert np.array_equal(gathered.points(0, 100), whole.points[:100])
+
+
+def test_adding_costs_the_same_however_much_is_stored() -> None:
+    """It read all earlier rows of the pair: a soak of half an hour was a thirtieth slower at its end."""
+    store, hall = Store(None, CLASSIC), Hall(CLASSIC, {n: players.make(n) for n in NAMES[:2]})
+    played, steps, n = hall.play(Task(0, *NAMES[:2], "hands", 0, 2)), [0], 800
+
+    def count() -> int:
+        steps[0] += 1
+        return 0
+
+    store._db.set_progress_handler(count, 1)
+    cost = []
+    for k in range(n):
+        steps[0] = 0
+        store.add(Task(0, *NAMES[:2], "hands", 2 * k, 2), played)
+        cost.append(steps[0])
+    assert max(cost[n // 2 :]) <= 1.2 * max(cost[5:50])
+    store._db.set_progress_handler(None, 1)
+    for first, deals, found in (
+        (0, 2 * n, n), (1, 2, 2), (2 * n - 1, 9, 1), (2 * n, 9, 0), (6, 2, 1), (5, 1, 1)
+    ):  # fmt: skip
+        assert len(store._overlapping(Task(0, *NAMES[:2], "hands", first, deals))) == found
+        assert not store._overlapping(Task(0, *NAMES[:2], "matches", first, deals))
+
+
+def test_stores_merge_and_refuse_what_does_not_fit(tmp_path: Path) -> None:
+    stores = {name: Store(tmp_path / name, CLASSIC) for name in ("a", "b", "c")}
+    tournament(store=stores["a"], seed=1)
+    tournament(store=stores["b"], seed=2)
+    tournament(NAMES[1:], store=stores["c"], seed=1)  # one of a's pairs again
+    n_a, n_b = len(stores["a"].tasks()), len(stores["b"].tasks())
+    assert stores["a"].merge(stores["b"]) == n_b
+    assert stores["a"].merge(stores["b"]) == 0
+    assert stores["a"].merge(stores["c"]) == 1  # the double of another first player
+    both = tournament(store=stores["a"], seed=1)
+    assert both.content["seed"] == [1, 2]
+    assert both.content["pairs"][0]["hands"] == 800
+    assert len(stores["a"].tasks()) == n_a + n_b + 1
+    with pytest.raises(ValueError, match="has rules gin; allowed: classic"):
+        stores["a"].merge(Store(tmp_path / "g", Rules.preset("gin")))
+    task = stores["b"].tasks()[0]
+    row = stores["b"].get(task)
+    row.results.points[0] += 1
+    liar = Store(tmp_path / "l", CLASSIC)
+    liar.add(task, row)
+    with pytest.raises(ValueError, match="and not the same; allowed: another seed"):
+        stores["b"].merge(liar)
+    liar.seat({"simple": "somebody"})
+    with pytest.raises(ValueError, match="player simple is not the one"):
+        stores["b"].merge(liar)
+
+
+def test_deals_are_kept_once_however_two_processes_cut_them(tmp_path: Path) -> None:
+    hall = Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]})
+    one, other = (Store(tmp_path / "r", CLASSIC) for _ in range(2))
+    task, part = (Task(0, *NAMES[:2], "hands", *cut) for cut in ((0, 40), (30, 20)))
+    for store in (one, other):
+        store.add(task, hall.play(task))
+    assert one.tasks() == [task]
+    with pytest.raises(ValueError, match="from another process; allowed: the same command again"):
+        other.add(part, hall.play(part))
+    assert one.tasks() == [task]
+    cut = Store(tmp_path / "cut", CLASSIC)
+    rest = Task(0, *NAMES[:2], "hands", 50, 10)
+    for new in (part, rest):
+        cut.add(new, hall.play(new))
+    assert one.merge(cut) == 1  # deals 30 to 39 agree; the row that holds them is not taken apart
+    assert one.tasks() == [task, rest]
+    row = hall.play(part)
+    row.results.points[0] += 1
+    liar = Store(None, CLASSIC)
+    liar.add(part, row)
+    with pytest.raises(ValueError, match="and not the same; allowed: another seed"):
+        one.merge(liar)
+
+
+def test_store_says_what_it_was_made_with(tmp_path: Path) -> None:
+    from okgin_env.arena.store.provenance import versions
+
+    store = Store(tmp_path / "r", CLASSIC)
+    content = tournament(NAMES[:2], store, n_matches=0, check=False).content
+    assert content["versions"] == versions() == Store(tmp_path / "r").versions()
+    assert {"okgin_env", "commit", "python", "numpy", "numba"} == set(versions())
+    store.note({**versions(), "numpy": "1.0"})
+    store.note(versions())
+    assert store.versions()["numpy"] == f"{versions()['numpy']}, 1.0"
+
+
+def test_store_of_other_rules_or_another_player_is_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path / "r", CLASSIC)
+
+    class Mine(Outside):
+        name = "mine"
+        step = 1
+
+        def __init__(self) -> None:
+            self.step = 1
+
+    tournament((Mine(), "simple"), store, n_matches=0)
+    changed = Mine()
+    changed.step = 2
+    with pytest.raises(ValueError, match="player mine is not the one"):
+        tournament((changed, "simple"), store, n_matches=0)
+    with pytest.raises(ValueError, match="has rules classic; allowed: gin, or another file"):
+        Store(tmp_path / "r", Rules.preset("gin"))
+
+
+def test_fingerprints_tell_players_apart(tmp_path: Path) -> None:
+    """By arrays and what is in containers, by the program itself, by its time; not by what is the same."""
+    pytest.importorskip("psutil")
+
+    class Weighing(Outside):
+        __slots__ = ("slot",)
+
+        def __init__(self, weights, slot=0) -> None:
+            self.weights, self.slot = weights, slot
+
+    program = tmp_path / "bot"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    made = [
+        Weighing(np.arange(3)),
+        Weighing(np.arange(4)),
+        Weighing([1, {"a": np.arange(3)}]),
+        Weighing([1, {"a": np.arange(4)}]),
+        Weighing(None, slot=1),
+        Weighing(Weighing(None)),
+        players.make(f"cmd:{program}"),
+        players.make(f"cmd:{program}", move_time=2),
+    ]
+    found = [fingerprint(player) for player in made]
+    assert fingerprint(Weighing(np.arange(3))) == found[0]
+    few = players.make("search:8")
+    assert fingerprint(few) == fingerprint(players.make("search:8,threads=2"))
+    assert fingerprint(few) != fingerprint(players.make("search:8,gate=1"))
+    program.write_text("#!/bin/sh\nexit\n")
+    found.append(fingerprint(made[-2]))
+    assert len(set(found)) == len(made) + 1
+
+
+def test_damaged_and_hostile_stores_are_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    store = Store(path, CLASSIC)
+    tournament(store=store, n_matches=0)
+    store.close()
+    (tmp_path / "text").write_text("no database" * 100)
+    with pytest.raises(ValueError, match="text"):
+        Store(tmp_path / "text")
+    other = sqlite3.connect(tmp_path / "other.sqlite")
+    other.execute("CREATE TABLE about (name TEXT, value BLOB)")
+    other.commit()
+    with pytest.raises(ValueError, match="holds no tables of 'okgin_env results 1'"):
+        Store(tmp_path / "other.sqlite")
+    db = sqlite3.connect(path)
+    bomb = __import__("zlib").compress(bytes(1 << 26))  # 64 MB of nothing in 64 kB
+    for column, value in (
+        ("results", b"x"),
+        ("results", bomb),
+        ("deals", 1 << 60),
+        ("shown", "okgin hand 1\nrules: x"),
+        ("seed", "one"),
+        ("seed", None),
+        ("a", b"x"),
+        ("first", -1),
+        ("first", "x"),
+    ):
+        rows = db.execute(f"SELECT rowid, {column} FROM played").fetchall()
+        db.execute(f"UPDATE OR IGNORE played SET {column} = ?", (value,))
+        db.commit()
+        damaged = Store(path)
+        with pytest.raises(ValueError, match="is damaged") as caught:
+            [damaged.get(task) for task in damaged.tasks()]
+        assert "\n" not in str(caught.value)
+        for rowid, before in rows:
+            db.execute(f"UPDATE played SET {column} = ? WHERE rowid = ?", (before, rowid))
+        db.commit()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("winner", 2), ("ending", 77), ("ended_by", -2), ("points", np.nan)]
+)
+def test_stored_numbers_that_no_hand_has_are_damage(column: str, value: float) -> None:
+    task = Task(0, *NAMES[:2], "hands", 0, 4)
+    played = play_deals(players.make("simple"), players.make("knocker"), CLASSIC, 0, 0, 4)
+    getattr(played.results, column)[1, 1] = value
+    store = Store(None, CLASSIC)
+    store.add(task, played)
+    with pytest.raises(ValueError, match=f"is damaged: {column}; allowed"):
+        store.get(task)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_tournament_goes_on_to_the_same_results(tmp_path: Path, workers: int) -> None:
+    """SIGKILL at random moments, five times; then the same command ends it."""
+    line = [
+        sys.executable,
+        "evaluate.py",
+        *NAMES,
+        "--hands",
+        "240000",
+        "--matches",
+        "1200",
+        "--workers",
+        str(workers),
+    ]
+    path, rng = tmp_path / "r.sqlite", random.Random(workers)
+    for _ in range(5):
+        process = subprocess.Popen(
+            [*line, "--store", str(path)],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        time.sleep(rng.uniform(1.5, 3.5))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if path.exists() and path.stat().st_size:
+            for task in (left := Store(path)).tasks():
+                assert left.get(task).results.points.shape == (task.deals, 2)
+    for name, store in (("resumed", ["--store", str(path)]), ("unbroken", [])):
+        done = subprocess.run(
+            [*line, *store, "--json", str(tmp_path / name)],
+            cwd=ROOT,
+            check=False,
+            stdout=subprocess.DEVNULL,
+        )
+        assert done.returncode == 0
+    resumed, unbroken = (
+        json.loads((tmp_path / name).read_text()) for name in ("resumed", "unbroken")
+    )
+    assert untimed(resumed) == untimed(unbroken)
+
+
+def _hear_ctrl_c() -> None:
+    """A job in the background is born ignoring it, and so would be what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_their_parent(how: signal.Signals) -> None:
+    """In the middle of a task; it is killed or stopped alone, as by Ctrl-C, which workers do not hear."""
+    psutil = pytest.importorskip("psutil")
+    line = [sys.executable, "evaluate.py", "simple", "tests.arena.test_tournament:Sleeper"]
+    process = subprocess.Popen(
+        [*line, "--workers", "2", "--no-check"],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=_hear_ctrl_c,
+    )
+    workers = []
+    while len(workers) < 3:  # with multiprocessing's own
+        time.sleep(0.1)
+        workers = psutil.Process(process.pid).children()
+    time.sleep(2)
+    process.send_signal(how)
+    assert process.wait(60) == (130 if how == signal.SIGINT else -how)
+    _, left = psutil.wait_procs(workers, 10)
+    assert not left
+
+
+def test_failing_players_lose_their_hands_and_nothing_else(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Broken(Outside):
+        name = "broken"
+
+        def act(self, decisions):
+            if (decisions.words[0] & np.uint64(7)) == 0:
+                raise RuntimeError("out of cards")
+            return super().act(decisions)
+
+    class Babbler(Outside):
+        name = "babbler"
+
+        def act(self, decisions):
+            return [None] * len(decisions)
+
+    class Late(Outside):
+        name = "late"
+
+        def act(self, decisions):
+            return np.full(len(decisions), fault_action("time"))
+
+    outcome = tournament((Broken(), Babbler(), Late(), "simple"), n_hands=200, n_matches=0)
+    kinds = {name: set() for name in ("broken", "babbler", "late")}
+    for entry in outcome.content["pairs"]:
+        for name, found in entry["faults"].items():
+            if name in kinds:
+                kinds[name] |= set(found)
+    assert kinds == {"broken": {"crash"}, "babbler": {"nonsense"}, "late": {"time"}}
+    assert "player broken: RuntimeError: out of cards" in caplog.text
+    for pair in outcome.pairs:
+        forfeited = pair.hands.faults.sum(axis=(2, 3))
+        assert np.array_equal(forfeited == 1, pair.hands.ending == 6)
+        assert forfeited.max() <= 1
+    assert len(FAULTS) == 5
+
+
+def test_players_that_exit_or_write_into_what_they_are_asked() -> None:
+    class Exits(Outside):
+        name = "exits"
+
+        def act(self, decisions):
+            raise SystemExit(3)
+
+        def close(self):
+            raise SystemExit(4)
+
+    class Writes(Outside):
+        name = "writes"
+
+        def act(self, decisions):
+            decisions.masks[:] = 1
+            return np.full(len(decisions), 107)  # big gin, which these rules do not have
+
+    outcome = tournament((Exits(), Writes()), n_hands=20, n_matches=0)
+    [entry] = outcome.content["pairs"]
+    assert entry["faults"] == {"exits": {"crash": 10}, "writes": {"illegal": 10}}
+
+
+def test_players_that_cannot_be_seated_are_one_line() -> None:
+    class Numbered(Outside):
+        name = 5
+
+    class Confused(Outside):
+        name = "confused"
+
+        def check_rules(self, rules):
+            raise KeyError("gin")
+
+    class Twin(Outside):
+        def __init__(self, step: int) -> None:
+            self.step = np.array(step)
+
+    for field, said in (
+        ((Numbered(), "simple"), "name 5; allowed: 1 to 100 printable"),
+        ((Confused(), "simple"), "player confused: check_rules\\(\\): KeyError: 'gin'"),
+        ((Twin(1), Twin(2)), "players Twin, Twin; allowed: different names"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            tournament(field, n_hands=4)
+    long = ProcessPlayer([sys.executable, "-c", "a\nb\a" * 100])
+    assert len(long.name) < 100
+    assert long.name.isprintable()
+
+
+HOSTILE = {  # what it does: (the fault, whether every hand is lost by it)
+    "crash-at-start": ("crash", True),
+    "crash-mid-hand": ("crash", True),
+    "hang": ("time", True),
+    "flood": ("flood", True),
+    "half-line": ("time", True),
+    "wrong-json": ("nonsense", True),
+    "illegal": ("illegal", False),  # sometimes the ace of spades can be discarded
+    "leak-child": (None, False),
+    "exit-early": ("crash", True),
+}
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="orphans are adopted on Linux only"
+)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nine_hostile_bots_in_one_tournament(tmp_path: Path, workers: int) -> None:
+    """Each loses its own hands, counted by kind; the others' hands are what they would have been."""
+    psutil = pytest.importorskip("psutil")
+    pids, script = tmp_path / "pids", ROOT / "tests" / "hostile_bots.py"
+    bots = []
+    for name, (fault, _) in HOSTILE.items():
+        patience = 0.4 if fault == "time" else 20.0  # a busy machine is no bot's fault
+        command = [sys.executable, "-S", str(script), name, str(pids)]
+        bots.append(ProcessPlayer(command, patience, 20.0, name=name))
+    field = [players.make("simple"), *bots, players.make("knocker")]
+    outcome = run(
+        field,
+        plan(n_hands=8, n_matches=0, first_only=True, check=False, workers=workers),
+        show_progress=False,
+    )
+    left = psutil.Process().children(recursive=True)
+    assert not [p for p in left if "hostile_bots" in " ".join(p.cmdline())]
+    assert not any(psutil.pid_exists(int(pid)) for pid in pids.read_text().split())
+    by_name = {entry["b"]: entry for entry in outcome.content["pairs"]}
+    for name, (fault, always) in HOSTILE.items():
+        found = by_name[name]["faults"][name]
+        if fault is None:
+            assert found == {}
+        elif always:
+            assert found == {fault: 8}, name
+            assert by_name[name]["points_per_hand"] == 100
+        else:
+            assert set(found) == {fault}
+    simple, knocker = players.make("simple"), players.make("knocker")
+    alone = play_deals(simple, knocker, CLASSIC, 0, 0, 4).results
+    assert np.array_equal(outcome.pairs[-1].hands.points, alone.points)
+    assert by_name["knocker"]["illegal"] == 0
+
+
+def test_double_is_no_better_and_no_worse() -> None:
+    """Twenty seeds, each at the 5 % level: more than four are not to be expected (p = 0.003)."""
+    simple = players.make("simple")
+    twice = Hall(CLASSIC, {"simple": simple, "double": Double(simple)})
+    found = 0
+    from okgin_env.arena.statistics import no_difference
+
+    for seed in range(20):
+        [(_, played)] = Local(twice).run([Task(seed, "simple", "double", "hands", 0, 500)])
+        assert played.results.points.any()
+        found += no_difference(played.results.points) < 0.05
+    assert found <= 4
+
+
+def test_knock_counts_are_those_of_the_hands() -> None:
+    played = play_deals(players.make("camper"), players.make("simple"), CLASSIC, 3, 0, 300)
+    results, knocks = played.results, played.knocks
+    ended = np.isin(results.ending, [1, 2, 3, 4])
+    assert knocks[:, 1].sum() == ended.sum()
+    assert (knocks[:, 1] <= knocks[:, 0]).all()
+    assert np.array_equal(knocks[1, 0], knocks[1, 1])  # simple knocks as soon as it may
+    late = knocks[0, :, :, 3:, 1:]
+    assert late[0].sum() > 0
+    assert late[1].sum() == 0  # camper never knocks late but with gin
+
+
+def test_command_line_stores_merges_and_reports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("jinja2")
+    line = ["simple", "knocker", "--hands", "400", "--matches", "10"]
+    for seed in ("1", "2"):
+        assert evaluate.main([*line, "--seed", seed, "--store", str(tmp_path / seed)]) == 0
+    both = [*line, "--seed", "1", "--store", str(tmp_path / "1"), "--merge", str(tmp_path / "2")]
+    assert evaluate.main([*both, "--report", str(tmp_path / "report")]) == 0
+    said = capsys.readouterr()
+    assert "3 new rows" in said.err
+    assert "| simple | knocker | 800 |" in said.out
+    assert (tmp_path / "report" / "report.html").is_file()

@@ -1,0 +1,92 @@
+"""Plays some hands over all presets and prints a digest of everything that came out.
+
+    python tests/helpers/digest.py --hands 20
+
+`tests/kernel/test_plain.py` runs it compiled, uncompiled (``NUMBA_DISABLE_JIT=1``) and with bounds checks
+(``NUMBA_BOUNDSCHECK=1``), and compares the digests. The lines that are hashed go to ``--lines FILE``, to look for the first difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from okgin_env import PRESETS, Rules, analysis, cards
+from okgin_env.env import OklahomaGinEnv
+from okgin_env.kernel.policies import POLICIES
+from okgin_env.layout import KNOCK, N_ACTIONS
+from tools.lockstep_twin import random_deck, random_rules
+
+MOST_STEPS = 60  # decisions of the learner in one episode
+
+
+def tables(n_hands: int) -> Iterator[tuple[Rules, str, str, int]]:
+    """Rules, opponent, episode and seed of each episode."""
+    rng = Random(5)
+    for hand in range(n_hands):
+        rules = Rules.preset(PRESETS[hand % len(PRESETS)], 2 + hand // len(PRESETS) % 3)
+        if hand % 3 == 2:
+            rules = random_rules(rng)
+        episode = "match" if rules.target is not None and hand % 2 else "hand"
+        yield rules, POLICIES[hand % len(POLICIES)], episode, hand
+
+
+def play(rules: Rules, opponent: str, episode: str, seed: int) -> Iterator[str]:
+    """One episode as lines of text: the learner knocks when it may, else plays at random."""
+    env = OklahomaGinEnv(rules, opponent, episode, seat=seed % rules.players)
+    rng = Random(seed)
+    options = {"deck": random_deck(rng)} if seed % 4 else {}
+    if options and episode == "hand":
+        options["dealer"] = (env.games.seat - 1) % rules.players  # the learner is asked first
+    observation, info = env.reset(seed=seed, options=options)
+    yield f"{rules} {opponent} {episode}"
+    for _ in range(MOST_STEPS):
+        legal = np.flatnonzero(info["action_mask"]).tolist()
+        knocks = [action for action in legal if KNOCK <= action < N_ACTIONS - 4]
+        action = rng.choice(knocks if knocks and rng.random() < 0.5 else legal)
+        yield f"{observation.tobytes().hex()} {legal} {action}"
+        observation, reward, terminated, _, info = env.step(action)
+        plain = {
+            name: getattr(value, "tolist", lambda v=value: v)() for name, value in info.items()
+        }
+        yield f"{reward:.9f} {terminated} {plain} {env.view().history}"
+        if terminated:
+            return
+
+
+def analyse(n_hands: int) -> Iterator[str]:
+    """Deadwood, arrangements, knocks, layoffs and settlements of hands rich in melds."""
+    rng = Random(6)
+    for _ in range(n_hands):
+        deck = random_deck(rng)
+        hand, other = deck[:11], deck[11:21]
+        shown = analysis.arrange(hand[:10])
+        yield (
+            f"{cards.text(hand)} {analysis.deadwood(hand)} {shown} "
+            f"{analysis.knock_discards(hand, rng.randrange(11))} {analysis.layoff(shown, other)} "
+            f"{analysis.settle('classic', 0, [hand[:10], other])} "
+            f"{analysis.settle('french', 2, [deck[:7], deck[7:14], deck[14:21]])}"
+        )
+
+
+def main() -> None:
+    """Prints the digest."""
+    parser = argparse.ArgumentParser(description="A digest of some hands.")
+    parser.add_argument("--hands", type=int, default=20)
+    parser.add_argument("--lines", type=Path, help="also write what is hashed")
+    args = parser.parse_args()
+    lines = [line for table in tables(args.hands) for line in play(*table)]
+    lines += analyse(args.hands)
+    text = "\n".join(lines) + "\n"
+    if args.lines:
+        args.lines.write_text(text)
+    print(f"{hashlib.sha256(text.encode()).hexdigest()} {len(lines)} lines")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""The notebooks run top to bottom."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat")
+nbclient = pytest.importorskip("nbclient")
+pytest.importorskip("pandas")
+pytest.importorskip("sb3_contrib")
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebook_runs(path: Path) -> None:
+    book = nbformat.read(path, as_version=4)
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    client = nbclient.NotebookClient(
+        book, timeout=600, resources={"metadata": {"path": str(FOLDER.parent)}}
+    )
+    client.execute()
+    outputs = [out for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]
+    assert not [out for out in outputs if out.output_type == "error"]
+    assert any(
+        "image/svg+xml" in out.get("data", {}) or "image/png" in out.get("data", {})
+        for out in outputs
+    )

@@ -1,0 +1,95 @@
+"""A bounded slice of `tools/fuzz_parsers.py`, and that it notices what it looks for."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from okgin_env import Rules, cards, players
+from okgin_env.cli.serve import serve
+from tests.helpers import parsers
+from tools import fuzz_parsers
+
+
+@pytest.mark.parametrize("name", parsers.TARGETS)
+def test_damaged_input_is_refused_in_one_line(name: str) -> None:
+    loop = fuzz_parsers.Loop(name, Random(name))
+    loop.run(1.0)
+    assert loop.n > len(loop.seeds)
+
+
+def _breaks(error: BaseException) -> Callable[[bytes], object]:
+    def read(data: bytes) -> None:
+        raise error
+
+    return read
+
+
+@pytest.mark.parametrize(
+    "error", [KeyError("x"), ValueError("a\nb"), ValueError(""), MemoryError(), ValueError("x" * 3000)]
+)  # fmt: skip
+def test_anything_else_is_a_finding(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = parsers.Target(_breaks(error), lambda: [b""], ())
+    monkeypatch.setitem(parsers.TARGETS, "cards", target)
+    with pytest.raises(fuzz_parsers.Finding):
+        fuzz_parsers.read("cards", b"")
+
+
+def test_new_lines_are_kept() -> None:
+    loop = fuzz_parsers.Loop("rules", Random(1))
+    n = len(loop.kept)
+    loop.run(1.0)
+    assert len(loop.kept) > n
+
+
+# --- found by it ----------------------------------------------------------------------------------------
+def test_a_refusal_does_not_repeat_endless_input() -> None:
+    for call in (cards.ids, Rules.from_label, Rules.preset):
+        with pytest.raises(ValueError, match="allowed") as caught:
+            call("classic" + "[" * 100_000)
+        assert len(str(caught.value)) < 300
+
+
+def _told() -> list[dict]:
+    return [json.loads(line) for line in parsers.TARGETS["served"].seeds()[1].splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"seat": 100}, "IndexError"),
+        ({"seat": -1}, "seats 0 to 1"),
+        ({"dealer": 7}, "seats 0 to 1"),
+        ({"limit": 90}, "allowed: 0 to 10"),
+        ({"stock_left": 50}, "the 52 cards once each"),
+        ({"stock_left": -5}, "the 52 cards once each"),
+        ({"cards": ["As"]}, "allowed"),
+        ({"phase": "over"}, "a hand in progress"),
+        ({"random": "f" * 40}, "OverflowError"),
+        ({"taken": "Ks"}, "allowed: cards that are held"),
+        ({"pile": None}, "bad cards None"),
+    ],
+)
+def test_a_request_that_no_hand_makes_is_refused(changes: dict, said: str) -> None:
+    """Compiled code looks at no bounds, so nothing of the kind may reach it."""
+    *before, request = _told()
+    lines = [json.dumps(message) for message in (*before, request | changes)]
+    with pytest.raises(ValueError, match=said) as caught:
+        serve(players.make("camper"), lines, io.StringIO())
+    assert str(caught.value).startswith("message ")
+    assert "\n" not in str(caught.value)
+
+
+def test_an_error_of_the_player_is_its_own() -> None:
+    class Broken(players.Bot):
+        name = "broken"
+
+        def choose(self, view: object, rng: object) -> int:
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        serve(Broken(), [json.dumps(message) for message in _told()], io.StringIO())

@@ -1,0 +1,223 @@
+"""The same games on any number of threads and processes, forked or spawned, and one compiled cache for all of them.
+
+    python -m tools.concurrency                 everything: some minutes, most of it compiling
+    python -m tools.concurrency --only workers vectors
+
+threads: a batch of games on 1, 2 and 4 threads. workers: a tournament in 1 to 4 processes. vectors: gymnasium's
+AsyncVectorEnv and stable-baselines3's SubprocVecEnv, forked and spawned, with every kind of opponent, beside the same environments
+in one process. cache: 4 processes that all compile into one empty folder at once, then one that starts from it; then a
+kernel file is edited in a copy of the package, and what it plays must change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from okgin_env import players
+from okgin_env.engine.games import Games
+from okgin_env.env import OklahomaGinEnv
+from tools.reliability import Row, add_row_option, say_row
+
+ROOT = Path(__file__).parents[1]
+N_PROCESSES = 4
+OPPONENTS = {
+    "scripted": lambda: "camper",
+    "search": lambda: "search:4",
+    "network": lambda: str(_network()),
+    "program": lambda: f"cmd:{sys.executable} {ROOT / 'examples' / 'bots' / 'simple_bot.py'}",
+    "class": lambda: "concurrency:First",
+}
+
+
+class First(players.Bot):
+    """Takes the first legal action."""
+
+    def choose(self, view: Any, rng: np.random.Generator) -> int:
+        return view.legal[0]
+
+
+@cache
+def _network() -> Path:
+    """A file with a small network of random weights."""
+    from tests.helpers import parsers
+
+    path = Path(tempfile.mkdtemp(prefix="network-")) / "a.safetensors"
+    path.write_bytes(parsers.TARGETS["weights"].seeds()[0])
+    return path
+
+
+def single(spec: str) -> OklahomaGinEnv:
+    """One environment, made in the process that it lives in."""
+    return OklahomaGinEnv("classic", opponent=players.make(spec))
+
+
+# --- vectors ------------------------------------------------------------------------------------------
+def check_vectors(kind: str, method: str, n_steps: int = 60) -> int:
+    """Two environments in two processes of each library, beside the same two in this one.
+
+    Args:
+        kind: Of opponent, as in `OPPONENTS`.
+        method: fork or spawn.
+        n_steps: Steps of each.
+
+    Returns:
+        Steps compared.
+
+    Raises:
+        AssertionError: A difference.
+    """
+    from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+    from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
+
+    make = partial(single, OPPONENTS[kind]())
+    ours, theirs = SyncVectorEnv([make] * 2), AsyncVectorEnv([make] * 2, context=method)
+    try:
+        a, b = ours.reset(seed=5), theirs.reset(seed=5)
+        for _ in range(n_steps):
+            assert np.array_equal(a[0], b[0]), "AsyncVectorEnv: observations"
+            actions = ours_actions(np.stack(a[-1]["action_mask"]))
+            a, b = ours.step(actions), theirs.step(actions)
+            assert np.array_equal(a[1], b[1]), "AsyncVectorEnv: rewards"
+    finally:
+        ours.close()
+        theirs.close()
+    dummy, workers = DummyVecEnv([make] * 2), SubprocVecEnv([make] * 2, start_method=method)
+    try:
+        dummy.seed(5)
+        workers.seed(5)
+        x, y = dummy.reset(), workers.reset()
+        for _ in range(n_steps):
+            assert np.array_equal(x, y), "SubprocVecEnv: observations"
+            actions = ours_actions(np.stack(dummy.env_method("action_masks")))
+            (x, r, *_), (y, s, *_) = dummy.step(actions), workers.step(actions)
+            # DummyVecEnv keeps rewards as float32, SubprocVecEnv as they come
+            assert np.array_equal(r, np.asarray(s, np.float32)), "SubprocVecEnv: rewards"
+    finally:
+        dummy.close()
+        workers.close()
+    return 2 * n_steps
+
+
+def ours_actions(masks: np.ndarray) -> np.ndarray:
+    """The last legal action of each row: it passes and draws, and knocks when it may."""
+    return np.array([np.flatnonzero(mask)[-1] for mask in masks])
+
+
+def vectors() -> str:
+    """Every kind of opponent, forked and spawned."""
+    n = sum(check_vectors(kind, method) for kind in OPPONENTS for method in ("fork", "spawn"))
+    return f"{len(OPPONENTS)} kinds of opponents, fork and spawn, both libraries, {n:,} steps"
+
+
+# --- threads and workers ------------------------------------------------------------------------------
+def threads() -> str:
+    """A batch of games on 1, 2 and 4 threads."""
+    said = []
+    for n in (1, 2, 4):
+        games, every = Games(512, "eaai", opponent="camper", episode="match", threads=n), np.arange(512)  # fmt: skip
+        games.seed(every, every.astype(np.uint64))
+        written = games.reset(every)
+        for _ in range(300):
+            written = games.step(ours_actions(written.masks), every, True)
+        said.append(games.states.tobytes() + written.observations.tobytes())
+        games.close()
+    assert len(set(said)) == 1, "threads make a difference"
+    return "1, 2 and 4 threads, 512 games, 300 steps"
+
+
+def workers() -> str:
+    """A tournament in 1 to 4 processes, with a program and a network in it."""
+    specs = ["simple", "camper", str(_network()), OPPONENTS["program"]()]
+    said = []
+    for n in range(1, N_PROCESSES + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a.json"
+            line = ["evaluate.py", *specs, "--hands", "400", "--matches", "0", "--workers", str(n)]
+            _run([*line, "--json", str(path)])
+            said.append(json.loads(path.read_text())["results"])
+    assert len(set(map(str, said))) == 1, f"digests differ: {said}"
+    return f"1 to {N_PROCESSES} processes, 6 pairs, 2,400 hands"
+
+
+# --- the compiled cache ---------------------------------------------------------------------------------
+def compiled() -> str:
+    """Several processes compile into one empty folder at once; then a kernel file is edited."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        for name in ("okgin_env", "tests"):
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        settings = {"NUMBA_CACHE_DIR": str(Path(folder) / "cache"), "PYTHONPATH": str(copy)}
+        line = [sys.executable, str(copy / "tests" / "digest.py"), "--hands", "10"]
+        env = os.environ | settings
+        begun = [
+            subprocess.Popen(line, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for _ in range(N_PROCESSES)
+        ]  # fmt: skip
+        said = []
+        for process in begun:
+            out, error = process.communicate(timeout=900)
+            assert process.returncode == 0, error[-2000:]
+            said.append(out)
+        began = time.monotonic()
+        said.append(_run(line, **settings))
+        warm = time.monotonic() - began
+        assert len(set(said)) == 1, f"they differ: {said}"
+        assert said[0] == _run([str(ROOT / "tests" / "digest.py"), "--hands", "10"])
+        rng = copy / "okgin_env" / "kernel" / "rng.py"
+        rng.write_text(rng.read_text().replace("_S30 = np.uint64(30)", "_S30 = np.uint64(29)"))
+        assert _run(line, **settings) != said[0], "code from before an edit was served"
+    return f"{N_PROCESSES} processes at once from an empty folder, then one from theirs ({warm:.0f} s), then an edit"
+
+
+def _run(line: list[str], **settings: str) -> str:
+    words = line if line[0] == sys.executable else [sys.executable, *line]
+    env = os.environ | {"PYTHONPATH": str(ROOT)} | settings
+    done = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+CHECKS: dict[str, tuple[str, Callable[[], str]]] = {
+    "threads": ("same games on any number of threads", threads),
+    "workers": ("same tournament in any number of processes", workers),
+    "vectors": ("vector environments in processes beside one process", vectors),
+    "cache": ("compiled cache built at once, and after an edit", compiled),
+}
+
+
+def main() -> int:
+    """Runs the checks; the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", choices=CHECKS, default=[*CHECKS])
+    add_row_option(parser)
+    args = parser.parse_args()
+    failed = 0
+    for name in args.only:
+        what, check = CHECKS[name]
+        try:
+            how_often, found = check(), "none"
+        except AssertionError as error:
+            how_often, found, failed = "1", f"differs: {error}", failed + 1
+        print(f"{what}: {how_often}: {found}", flush=True)
+        say_row(args, Row(what, how_often, found))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.modules["concurrency"] = sys.modules["__main__"]  # one module, whoever names it
+    sys.exit(main())
