@@ -1,0 +1,95 @@
+"""Command lines: options from the fields of a dataclass, and errors that end as one line and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+STOPPED = 130  # exit status after Ctrl-C, as in a shell
+REFUSED = 2  # exit status after an error, as argparse has it
+
+
+def option(default: Any, text: str) -> Any:
+    """A field of a dataclass that is an option of a command line; `text` is its help."""
+    return dataclasses.field(default=default, metadata={"help": text})
+
+
+def add_options(parser: argparse.ArgumentParser, defaults: Any) -> None:
+    """Adds an option for every field that was made with `option`.
+
+    Args:
+        parser: Where to.
+        defaults: An instance of the dataclass, whose values are the defaults.
+    """
+    kinds = get_type_hints(type(defaults))
+    for field in dataclasses.fields(defaults):
+        if "help" not in field.metadata:
+            continue
+        name, default = f"--{field.name.replace('_', '-')}", getattr(defaults, field.name)
+        text = field.metadata["help"].replace("%", "%%") + _shown_default(default)
+        parser.add_argument(name, default=default, help=text, **_converter(kinds[field.name]))
+
+
+def _shown_default(default: Any) -> str:
+    if default is None:
+        return ""
+    shown = " ".join(map(str, default)) if isinstance(default, tuple) else default
+    return f" (default: {shown})"
+
+
+def _converter(kind: Any) -> dict[str, Any]:
+    """How argparse reads a value of a type."""
+    if kind is bool:
+        return {"action": argparse.BooleanOptionalAction}
+    if get_origin(kind) is Literal:
+        return {"choices": get_args(kind)}
+    if get_origin(kind) is tuple:
+        return {"nargs": "+", "type": get_args(kind)[0], "metavar": "VALUE"}
+    if Path in get_args(kind):
+        return {"type": Path, "metavar": "PATH"}
+    return {"type": kind, "metavar": "TEXT" if kind is str else "N"}
+
+
+def options_of(args: argparse.Namespace, kind: type) -> dict[str, Any]:
+    """The values of the options that `add_options` added for a dataclass, by field."""
+    values = {
+        f.name: getattr(args, f.name) for f in dataclasses.fields(kind) if "help" in f.metadata
+    }
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+
+
+def run(
+    parser: argparse.ArgumentParser,
+    work: Callable[[argparse.Namespace], int | None],
+    argv: list[str] | None = None,
+    go_on: Callable[[argparse.Namespace], str] = lambda args: "",
+) -> int:
+    """Parses a command line and does its work.
+
+    Args:
+        parser: The command line.
+        work: Called with the options; returns the exit status, None: 0.
+        argv: The words after the command; None: those of the process.
+        go_on: What to say after Ctrl-C of how the work can be gone on with.
+
+    Returns:
+        The exit status. What is wrong stands on standard error in one line.
+    """
+    args = parser.parse_args(argv)
+    try:
+        return work(args) or 0
+    except BrokenPipeError:  # whoever read the output has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (ValueError, KeyError, OSError, ImportError, RuntimeError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        more = go_on(args)
+        print(f"{parser.prog}: stopped{'; ' if more else ''}{more}", file=sys.stderr)
+        return STOPPED
