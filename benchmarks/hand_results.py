@@ -13,7 +13,7 @@ import numpy as np
 from okgin_env import PRESETS, Rules
 from okgin_env.engine.buffers import unused
 from okgin_env.kernel import batch
-from okgin_env.kernel.policies import POLICIES
+from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import REWARD_POINTS
 from okgin_env.players.equity import FILE
@@ -27,7 +27,7 @@ def results(rules: Rules, player: str, n_hands: int, seed: int) -> np.ndarray:
     seeds = np.random.SeedSequence(seed).generate_state(n_hands, np.uint64).astype(np.uint64)
     batch.seed_games(states, games, seeds)
     batch.begin_games(states, games, record)
-    policies = np.full((n_hands, 4), POLICIES.index(player), np.int8)
+    policies = np.full((n_hands, 4), POLICY_IDS[player], np.int8)
     nobody, wait = np.full(n_hands, batch.NOBODY), np.full(n_hands, batch.NO_ACTION)
     batch.step_games(
         states, new_states(n_hands), games, record, policies, nobody, wait, batch.HAND, REWARD_POINTS, True, False, False,

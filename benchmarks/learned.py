@@ -21,7 +21,7 @@ from okgin_env.engine.games import Games
 from okgin_env.histories.hand import HandHistory
 from okgin_env.kernel import batch
 from okgin_env.kernel.state import as_records
-from okgin_env.layout import DRAW_TOP, N_CARDS, O_TOP_MELDS, OFFER, OVER, POINTS_PER_REWARD
+from okgin_env.layout import AT, DRAW_TOP, N_CARDS, OFFER, OVER, POINTS_PER_REWARD
 from okgin_env.players.base import Decisions
 from okgin_env.players.expert import ExpertPlayer
 from okgin_env.utils.files import write_bytes, write_text
@@ -100,7 +100,7 @@ def knocks(counts: NDArray[np.int64], path: Path) -> None:
 
 def upcards(asked: Decisions, path: Path) -> None:
     """Draws which offered upcards expert and camper take, by rank, with and without a meld made by them."""
-    top_melds = asked.observations[:, O_TOP_MELDS] == 1
+    top_melds = asked.observations[:, AT.top_melds] == 1
     rank = asked.records["upcard"] % 13
     figure, axes = plt.subplots(1, 2, figsize=(11, 3.6), sharey=True)
     for axis, melds in zip(axes, (True, False), strict=True):

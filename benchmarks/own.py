@@ -17,7 +17,7 @@ from okgin_env.kernel.jit import lowest
 from okgin_env.kernel.melds import ONE, ZERO
 from okgin_env.kernel.observe import observe
 from okgin_env.kernel.play import legal, step
-from okgin_env.kernel.policies import POLICIES, choose
+from okgin_env.kernel.policies import POLICY_IDS, choose
 from okgin_env.kernel.rng import seat_below
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import (
@@ -137,7 +137,7 @@ def scripted_hands(rules: str, policy: str = "simple") -> Contestant:
     """
     states = _dealt(1, rules)
     record = as_records(Rules.preset(rules).to_record())
-    policy_id = POLICIES.index(policy)
+    policy_id = POLICY_IDS[policy]
 
     def play() -> int:
         n_decisions, n_illegal = _scripted_play(states, record, policy_id, _SCRIPTED)

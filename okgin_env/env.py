@@ -13,7 +13,7 @@ from okgin_env.engine.decisions import OpponentLike, checked_action
 from okgin_env.engine.games import Games
 from okgin_env.engine.infos import hand_info
 from okgin_env.kernel.batch import MATCH
-from okgin_env.layout import N_ACTIONS
+from okgin_env.layout import N_ACTIONS, features_table
 from okgin_env.render.window import Screen
 from okgin_env.rules import Rules
 from okgin_env.utils.errors import check_choice
@@ -50,30 +50,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     ## Observation Space
     `Box(0, 1, (D,), int8)`, every feature 0 or 1. `okgin_env.layout.layout(players, match, outlook)` has the slices and `decode`.
 
-    | feature | width | meaning |
-    |---|---|---|
-    | hand | 52 | own cards |
-    | top | 52 | the top of the discard pile (the upcard while it is offered) |
-    | under | 52 | the cards under it |
-    | taken | 52 | the card just taken from the pile, which may not be discarded in this turn |
-    | own_discards | 52 | cards this seat has discarded in this hand |
-    | own_known | 52 | own cards the others know of, because they saw them taken from the pile |
-    | melded | 52 | own cards that lie in at least one set or run |
-    | best_discards | 52 | discards that leave the least deadwood (discard phase only) |
-    | limit | 11 | knock limit, one-hot: gin only, 1, 2, ... 10 |
-    | phase | 3 | one-hot: offer, draw, discard |
-    | stock | 40 | thermometer of the draws left before the hand is void: above 0, 1, ... 39 |
-    | deadwood | 42 | thermometer of own deadwood, after the best discard in the discard phase |
-    | top_melds | 1 | the top card would lie in a set or run with own cards (offer and draw) |
-    | top_lowers | 1 | taking it would lower the best deadwood (offer and draw) |
-    | top_knocks | 1 | taking it would allow a knock (offer and draw) |
-    | dealer | 4 | dealer's seat, one-hot, counted from this seat in turn order |
-    | opponent_k_known | 52 | cards opponent k (in turn order) is known to hold |
-    | opponent_k_discards | 52 | cards opponent k has discarded in this hand |
-    | opponent_k_declined | 52 | cards opponent k could have taken and did not |
-    | score_k | 20 | match episodes: thermometer of a score by 5 % of the target; 0 is this seat's own |
-    | outlook_k | 52 | `outlook=True`: the discard with the k-th best outlook, k to 3: deadwood left plus weighted hope (discard phase) |
-    | hope | 24 | `outlook=True`: thermometer of the mean of the seven best deadwoods after the next draw from the stock |
+    {features}
 
     ## Starting State
     A shuffled deck; a random dealer, or as the rules say. Opponents before the learner have already moved. A
@@ -244,3 +221,9 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     def close(self) -> None:
         """Closes the window, if there is one."""
         self._screen.close()
+
+
+if OklahomaGinEnv.__doc__:  # absent under -OO
+    OklahomaGinEnv.__doc__ = OklahomaGinEnv.__doc__.replace(
+        "{features}", features_table().replace("\n", "\n    ")
+    )

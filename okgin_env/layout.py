@@ -6,8 +6,11 @@ all read the numbers from here; nothing else in the package writes one down.
 
 from __future__ import annotations
 
+from collections import namedtuple
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, Final
+from itertools import accumulate, groupby
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,28 +55,7 @@ REWARDS: Final = ("points", "win", "match")
 POINTS_PER_REWARD: Final = 100  # reward 1.0 is a hundred points
 FORFEIT_POINTS: Final = 100  # what an illegal action gives to every other seat
 
-# --- the rules as compiled code reads them ---------------------------------------------------------
-RULES_DTYPE: Final = np.dtype(
-    [
-        ("players", np.int64),
-        ("hand_size", np.int64),
-        ("knock_limit", np.int64),  # -1: the upcard's pips
-        ("ace_limit", np.int64),
-        ("gin_bonus", np.int64),
-        ("undercut_bonus", np.int64),
-        ("undercut_on_tie", np.int64),  # 0 or 1, like every flag below
-        ("big_gin_bonus", np.int64),  # 0: no big gin
-        ("spades_double", np.int64),
-        ("first_dealer", np.int64),  # -1: random
-        ("next_dealer", np.int64),  # index into NEXT_DEALER
-        ("void_dealer", np.int64),  # index into VOID_DEALER
-        ("target", np.int64),  # 0: single hands only
-        ("game_bonus", np.int64),
-        ("box_bonus", np.int64),
-        ("shutout", np.int64),
-        ("max_turns", np.int64),
-    ]
-)
+# --- words of the rules that compiled code compares with --------------------------------------------
 NEXT_DEALER: Final = ("winner", "loser", "alternates")
 VOID_DEALER: Final = ("same", "alternates")
 WINNER_DEALS: Final = 0
@@ -92,70 +74,74 @@ N_OUTLOOKS: Final = 3
 N_STOCK_STEPS: Final = 40  # draws left above 0, 1, 2, ...
 N_SCORE_STEPS: Final = 20  # score above 0, 5 %, 10 %, ... of the target
 
-O_HAND: Final = 0
-O_TOP: Final = 52
-O_UNDER: Final = 104
-O_TAKEN: Final = 156
-O_OWN_DISCARDS: Final = 208
-O_OWN_KNOWN: Final = 260
-O_MELDED: Final = 312
-O_BEST_DISCARDS: Final = 364
-O_LIMIT: Final = 416
-O_PHASE: Final = O_LIMIT + 11
-O_STOCK: Final = O_PHASE + 3
-O_DEADWOOD: Final = O_STOCK + N_STOCK_STEPS
-O_TOP_MELDS: Final = O_DEADWOOD + len(DEADWOOD_STEPS)
-O_TOP_LOWERS: Final = O_TOP_MELDS + 1
-O_TOP_KNOCKS: Final = O_TOP_LOWERS + 1
-O_DEALER: Final = O_TOP_KNOCKS + 1
-O_OPPONENTS: Final = O_DEALER + MAX_PLAYERS
-OPPONENT_PLANES: Final = ("known", "discards", "declined")
-O_PER_OPPONENT: Final = len(OPPONENT_PLANES) * N_CARDS
+
+class Feature(NamedTuple):
+    """A part of the observation.
+
+    Attributes:
+        name: Its name; `_k` in it stands for a number where there is one for each opponent, seat or outlook.
+        width: Its entries.
+        meaning: What they say.
+        kind: How `Layout.decode` reads them: "cards" (a plane of 52), "one-hot", "thermometer" or "flag".
+        each: What there is one for each of: "opponent", "seat" or "outlook"; empty: there is just one.
+        only: Which observations have it: those of "match" episodes, those with "outlook"; empty: all.
+    """
+
+    name: str
+    width: int
+    meaning: str
+    kind: str = "cards"
+    each: str = ""
+    only: str = ""
+
+
+FEATURES: Final = (
+    Feature("hand", N_CARDS, "own cards"),
+    Feature("top", N_CARDS, "the top of the discard pile (the upcard while it is offered)"),
+    Feature("under", N_CARDS, "the cards under it"),
+    Feature("taken", N_CARDS, "the card just taken from the pile, which may not be discarded in this turn"),
+    Feature("own_discards", N_CARDS, "cards this seat has discarded in this hand"),
+    Feature("own_known", N_CARDS, "own cards the others know of, because they saw them taken from the pile"),
+    Feature("melded", N_CARDS, "own cards that lie in at least one set or run"),
+    Feature("best_discards", N_CARDS, "discards that leave the least deadwood (discard phase only)"),
+    Feature("limit", 11, "knock limit, one-hot: gin only, 1, 2, ... 10", "one-hot"),
+    Feature("phase", 3, "one-hot: offer, draw, discard", "one-hot"),
+    Feature("stock", N_STOCK_STEPS, "thermometer of the draws left before the hand is void: above 0, 1, ... 39", "thermometer"),
+    Feature("deadwood", len(DEADWOOD_STEPS), "thermometer of own deadwood, after the best discard in the discard phase", "thermometer"),
+    Feature("top_melds", 1, "the top card would lie in a set or run with own cards (offer and draw)", "flag"),
+    Feature("top_lowers", 1, "taking it would lower the best deadwood (offer and draw)", "flag"),
+    Feature("top_knocks", 1, "taking it would allow a knock (offer and draw)", "flag"),
+    Feature("dealer", MAX_PLAYERS, "dealer's seat, one-hot, counted from this seat in turn order", "one-hot"),
+    Feature("opponent_k_known", N_CARDS, "cards opponent k (in turn order) is known to hold", each="opponent"),
+    Feature("opponent_k_discards", N_CARDS, "cards opponent k has discarded in this hand", each="opponent"),
+    Feature("opponent_k_declined", N_CARDS, "cards opponent k could have taken and did not", each="opponent"),
+    Feature("score_k", N_SCORE_STEPS, "match episodes: thermometer of a score by 5 % of the target; 0 is this seat's own", "thermometer", "seat", "match"),
+    Feature("outlook_k", N_CARDS, "`outlook=True`: the discard with the k-th best outlook, k to 3: deadwood left plus weighted hope (discard phase)", each="outlook", only="outlook"),
+    Feature("hope", len(HOPE_STEPS), "`outlook=True`: thermometer of the mean of the seven best deadwoods after the next draw from the stock", "thermometer", only="outlook"),
+)  # fmt: skip
+"""Every feature, in the order in which they lie. The kernel writes them by name (`kernel.observe`); slices, `decode`, the
+environment's page and what policy files say of their inputs all follow from this list."""
+
+FIRST_FEATURES: Final = (
+    *("hand", "top", "under", "taken", "own_discards", "own_known", "melded", "best_discards"),
+    *("limit", "phase", "stock", "deadwood", "top_melds", "top_lowers", "top_knocks", "dealer"),
+    *("opponent_k_known", "opponent_k_discards", "opponent_k_declined", "score_k", "outlook_k", "hope"),
+)  # fmt: skip
+"""The features of version 0.1, in its order: what a policy file that names none was trained on. Never changed."""
+
+
+def _offsets(name: str, features: Iterable[Feature]) -> Any:
+    """Where features lie, one after another, as a tuple whose fields are their names, and `end`."""
+    listed = [*features]
+    places = accumulate((feature.width for feature in listed), initial=0)
+    fields = [feature.name.removeprefix("opponent_k_") for feature in listed]
+    return namedtuple(name, [*fields, "end"])(*places)
+
+
+# Compiled code reads these as constants.
+AT: Final = _offsets("At", (f for f in FEATURES if not f.each and not f.only))
+OPPONENT_AT: Final = _offsets("OpponentAt", (f for f in FEATURES if f.each == "opponent"))
 OUTLOOK_SIZE: Final = N_OUTLOOKS * N_CARDS + len(HOPE_STEPS)  # at the end, where it is asked for
-
-_FIXED: Final = {
-    "hand": (O_HAND, N_CARDS),
-    "top": (O_TOP, N_CARDS),
-    "under": (O_UNDER, N_CARDS),
-    "taken": (O_TAKEN, N_CARDS),
-    "own_discards": (O_OWN_DISCARDS, N_CARDS),
-    "own_known": (O_OWN_KNOWN, N_CARDS),
-    "melded": (O_MELDED, N_CARDS),
-    "best_discards": (O_BEST_DISCARDS, N_CARDS),
-    "limit": (O_LIMIT, 11),
-    "phase": (O_PHASE, 3),
-    "stock": (O_STOCK, N_STOCK_STEPS),
-    "deadwood": (O_DEADWOOD, len(DEADWOOD_STEPS)),
-    "top_melds": (O_TOP_MELDS, 1),
-    "top_lowers": (O_TOP_LOWERS, 1),
-    "top_knocks": (O_TOP_KNOCKS, 1),
-    "dealer": (O_DEALER, MAX_PLAYERS),
-}
-
-FEATURES: Final = {
-    "hand": "own cards",
-    "top": "the top of the discard pile (the upcard while it is offered)",
-    "under": "the cards under it",
-    "taken": "the card just taken from the pile, which may not be discarded in this turn",
-    "own_discards": "cards this seat has discarded in this hand",
-    "own_known": "own cards the others know of, because they saw them taken from the pile",
-    "melded": "own cards that lie in at least one set or run",
-    "best_discards": "discards that leave the least deadwood (discard phase only)",
-    "limit": "knock limit, one-hot: gin only, 1, 2, ... 10",
-    "phase": "one-hot: offer, draw, discard",
-    "stock": "thermometer of the draws left before the hand is void: above 0, 1, ... 39",
-    "deadwood": "thermometer of own deadwood, after the best discard in the discard phase",
-    "top_melds": "the top card would lie in a set or run with own cards (offer and draw)",
-    "top_lowers": "taking it would lower the best deadwood (offer and draw)",
-    "top_knocks": "taking it would allow a knock (offer and draw)",
-    "dealer": "dealer's seat, one-hot, counted from this seat in turn order",
-    "opponent_k_known": "cards opponent k (in turn order) is known to hold",
-    "opponent_k_discards": "cards opponent k has discarded in this hand",
-    "opponent_k_declined": "cards opponent k could have taken and did not",
-    "score_k": "match episodes: thermometer of a score by 5 % of the target; 0 is this seat's own",
-    "outlook_k": "`outlook=True`: the discard with the k-th best outlook, k to 3: deadwood left plus weighted hope (discard phase)",
-    "hope": "`outlook=True`: thermometer of the mean of the seven best deadwoods after the next draw from the stock",
-}
 
 
 class Layout:
@@ -167,29 +153,36 @@ class Layout:
         outlook: Whether the outlook of the own hand is.
         slices: Feature name to slice, in order, without gaps.
         size: Length D of the observation.
+        described: Every feature's name and width in order, as policy files name them: "hand:52 top:52 …".
     """
 
-    def __init__(self, players: int, match: bool, outlook: bool = False) -> None:
+    def __init__(
+        self,
+        players: int,
+        match: bool,
+        outlook: bool = False,
+        features: Iterable[Feature] = FEATURES,
+    ) -> None:
         self.players = players
         self.match = match
         self.outlook = outlook
-        self.slices = {name: slice(at, at + width) for name, (at, width) in _FIXED.items()}
-        at = O_OPPONENTS
-        for k in range(1, players):
-            for plane in OPPONENT_PLANES:
-                self.slices[f"opponent_{k}_{plane}"] = slice(at, at + N_CARDS)
-                at += N_CARDS
-        if match:
-            for k in range(players):
-                self.slices[f"score_{k}"] = slice(at, at + N_SCORE_STEPS)
-                at += N_SCORE_STEPS
-        if outlook:
-            for k in range(N_OUTLOOKS):
-                self.slices[f"outlook_{k + 1}"] = slice(at, at + N_CARDS)
-                at += N_CARDS
-            self.slices["hope"] = slice(at, at + len(HOPE_STEPS))
-            at += len(HOPE_STEPS)
+        self.slices: dict[str, slice] = {}
+        self._kinds: dict[str, str] = {}
+        at = 0
+        asked = ("", *(["match"] if match else []), *(["outlook"] if outlook else []))
+        numbers = {"": [0], "opponent": range(1, players), "seat": range(players), "outlook": range(1, N_OUTLOOKS + 1)}  # fmt: skip
+        for each, group in groupby((f for f in features if f.only in asked), lambda f: f.each):
+            together = [*group]
+            for k in numbers[each]:
+                for feature in together:
+                    name = feature.name.replace("_k", f"_{k}", 1) if each else feature.name
+                    self.slices[name] = slice(at, at + feature.width)
+                    self._kinds[name] = feature.kind
+                    at += feature.width
         self.size = at
+        self.described = " ".join(
+            f"{n}:{part.stop - part.start}" for n, part in self.slices.items()
+        )
 
     def decode(self, observation: NDArray[np.integer[Any]]) -> dict[str, Any]:
         """Reads an observation back into plain values.
@@ -206,20 +199,17 @@ class Layout:
         """
         if observation.shape != (self.size,):
             raise ValueError(f"observation of shape {observation.shape}; allowed: ({self.size},)")
-        plain: dict[str, Any] = {}
-        for name, part in self.slices.items():
-            bits = observation[part]
-            if len(bits) == N_CARDS:
-                plain[name] = [int(card) for card in np.flatnonzero(bits)]
-            elif len(bits) == 1:
-                plain[name] = bool(bits[0])
-            elif name in ("limit", "phase", "dealer"):
-                plain[name] = int(np.argmax(bits))
-            elif name == "deadwood":
-                n_above = int(bits.sum())
-                plain[name] = (*DEADWOOD_STEPS, 98)[n_above]
-            else:
-                plain[name] = int(bits.sum())
+        readers: dict[str, Callable[[NDArray[Any]], Any]] = {
+            "cards": lambda bits: [int(card) for card in np.flatnonzero(bits)],
+            "one-hot": lambda bits: int(np.argmax(bits)),
+            "thermometer": lambda bits: int(bits.sum()),
+            "flag": lambda bits: bool(bits[0]),
+        }
+        plain = {
+            name: readers[self._kinds[name]](observation[part])
+            for name, part in self.slices.items()
+        }
+        plain["deadwood"] = (*DEADWOOD_STEPS, 98)[plain["deadwood"]]
         plain["phase"] = PHASES[plain["phase"] if observation[self.slices["phase"]].any() else OVER]
         return plain
 
@@ -228,3 +218,16 @@ class Layout:
 def layout(players: int, match: bool = False, outlook: bool = False) -> Layout:
     """The (shared) layout for a number of players, with or without match scores and outlook."""
     return Layout(players, match, outlook)
+
+
+def first_layout(players: int, match: bool, outlook: bool) -> Layout:
+    """The layout of version 0.1, whose policy files do not name their features."""
+    known = {feature.name: feature for feature in FEATURES}
+    kept = (known[name] for name in FIRST_FEATURES if name in known)
+    return Layout(players, match, outlook, kept)
+
+
+def features_table() -> str:
+    """The features as a Markdown table."""
+    rows = [f"| {feature.name} | {feature.width} | {feature.meaning} |" for feature in FEATURES]
+    return "\n".join(["| feature | width | meaning |", "|---|---|---|", *rows])

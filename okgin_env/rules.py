@@ -4,28 +4,70 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from okgin_env.layout import MAX_TURNS, NEXT_DEALER, RULES_DTYPE, VOID_DEALER
+from okgin_env.layout import MAX_PLAYERS, MAX_TURNS, NEXT_DEALER, VOID_DEALER
 from okgin_env.utils.errors import shown
 
 PRESETS = ("classic", "french", "gin", "eaai", "openspiel")
 
-_RANGES: dict[str, tuple[int, int]] = {
-    "players": (2, 4),
-    "hand_size": (5, 10),
-    "ace_limit": (0, 1),
-    "gin_bonus": (0, 1000),
-    "undercut_bonus": (0, 1000),
-    "big_gin_bonus": (0, 1000),
-    "game_bonus": (0, 10_000),
-    "box_bonus": (0, 1000),
-    "max_turns": (1, MAX_TURNS),
-}
-_FLAGS = ("undercut_on_tie", "spades_double", "shutout")
+
+@dataclass(frozen=True)
+class Allowed:
+    """The values that a field of `Rules` may have.
+
+    Attributes:
+        low: The least whole number; None: no numbers.
+        high: The greatest.
+        words: Texts (or None) and the number that stands for each in compiled code.
+        flag: Whether it is True or False instead.
+    """
+
+    low: int | None = None
+    high: int = 0
+    words: Mapping[str | None, int] = dataclasses.field(default_factory=dict)
+    flag: bool = False
+
+    def has(self, value: Any) -> bool:
+        """Whether a value is allowed."""
+        if isinstance(value, (bool, np.bool_)):
+            return self.flag
+        if isinstance(value, (int, np.integer)):
+            return self.low is not None and self.low <= value <= self.high
+        return (value is None or isinstance(value, str)) and value in self.words
+
+    def code(self, value: Any) -> int:
+        """The number that compiled code reads for an allowed value."""
+        return self.words[value] if value is None or isinstance(value, str) else int(value)
+
+    def __str__(self) -> str:
+        if self.flag:
+            return "True or False"
+        if self.low is None:
+            return f"one of {', '.join(map(str, self.words))}"
+        return " or ".join([f"{self.low} to {self.high}", *map(repr, self.words)])
+
+
+def _number(
+    default: Any, low: int, high: int, words: Mapping[str | None, int] | None = None
+) -> Any:
+    """A field that holds a whole number, or a word in its place."""
+    return dataclasses.field(default=default, metadata={"allowed": Allowed(low, high, words or {})})
+
+
+def _word(default: str, words: Sequence[str]) -> Any:
+    """A field that holds one of some words; compiled code reads its place among them."""
+    codes = {word: code for code, word in enumerate(words)}
+    return dataclasses.field(default=default, metadata={"allowed": Allowed(words=codes)})
+
+
+def _flag(default: bool) -> Any:
+    """A field that is True or False."""
+    return dataclasses.field(default=default, metadata={"allowed": Allowed(flag=True)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,49 +96,30 @@ class Rules:
         max_turns: Turns (of all seats together) after which a hand is void.
     """
 
-    players: int = 2
-    hand_size: int = 10
-    knock_limit: int | Literal["upcard"] = "upcard"
-    ace_limit: int = 1
-    gin_bonus: int = 25
-    undercut_bonus: int = 10
-    undercut_on_tie: bool = True
-    big_gin_bonus: int = 0
-    spades_double: bool = False
-    first_dealer: int | Literal["random"] = "random"
-    next_dealer: Literal["winner", "loser", "alternates"] = "winner"
-    void_dealer: Literal["same", "alternates"] = "same"
-    target: int | None = 100
-    game_bonus: int = 0
-    box_bonus: int = 0
-    shutout: bool = False
-    max_turns: int = 100
+    players: int = _number(2, 2, MAX_PLAYERS)
+    hand_size: int = _number(10, 5, 10)
+    knock_limit: int | Literal["upcard"] = _number("upcard", 0, 10, {"upcard": -1})
+    ace_limit: int = _number(1, 0, 1)
+    gin_bonus: int = _number(25, 0, 1000)
+    undercut_bonus: int = _number(10, 0, 1000)
+    undercut_on_tie: bool = _flag(True)
+    big_gin_bonus: int = _number(0, 0, 1000)
+    spades_double: bool = _flag(False)
+    first_dealer: int | Literal["random"] = _number("random", 0, MAX_PLAYERS - 1, {"random": -1})
+    next_dealer: Literal["winner", "loser", "alternates"] = _word("winner", NEXT_DEALER)
+    void_dealer: Literal["same", "alternates"] = _word("same", VOID_DEALER)
+    target: int | None = _number(100, 1, 100_000, {None: 0})
+    game_bonus: int = _number(0, 0, 10_000)
+    box_bonus: int = _number(0, 0, 1000)
+    shutout: bool = _flag(False)
+    max_turns: int = _number(100, 1, MAX_TURNS)
 
     def __post_init__(self) -> None:
-        for name, (low, high) in _RANGES.items():
-            self._check_int(name, low, high)
-        for name in _FLAGS:
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                self._refuse(name, "True or False")
-        if self.knock_limit != "upcard":
-            self._check_int("knock_limit", 0, 10, " or 'upcard'")
-        if self.first_dealer != "random":
-            self._check_int("first_dealer", 0, self.players - 1, " or 'random'")
-        if self.next_dealer not in NEXT_DEALER:
-            self._refuse("next_dealer", f"one of {', '.join(NEXT_DEALER)}")
-        if self.void_dealer not in VOID_DEALER:
-            self._refuse("void_dealer", f"one of {', '.join(VOID_DEALER)}")
-        if self.target is not None:
-            self._check_int("target", 1, 100_000, " or None")
-
-    def _check_int(self, name: str, low: int, high: int, also: str = "") -> None:
-        value = getattr(self, name)
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole or not low <= value <= high:
-            self._refuse(name, f"{low} to {high}{also}")
-
-    def _refuse(self, name: str, allowed: str) -> None:
-        raise ValueError(f"rules: {name}={shown(getattr(self, name))}; allowed: {allowed}")
+        for name, allowed in ALLOWED.items():
+            if name == "first_dealer":  # a seat of this table
+                allowed = dataclasses.replace(allowed, high=self.players - 1)
+            if not allowed.has(value := getattr(self, name)):
+                raise ValueError(f"rules: {name}={shown(value)}; allowed: {allowed}")
 
     @classmethod
     def preset(cls, name: str, players: int | None = None) -> Rules:
@@ -177,21 +200,17 @@ class Rules:
         return f"{nearest}({', '.join(shown)})" if shown else nearest
 
     def to_record(self) -> np.ndarray:
-        """The rules as compiled code reads them: a (1,) array of `layout.RULES_DTYPE`."""
+        """The rules as compiled code reads them: a (1,) array of `RULES_DTYPE`."""
         record = np.zeros(1, RULES_DTYPE)
-        for field in dataclasses.fields(self):
-            record[field.name] = self._code(field.name)
+        for name, allowed in ALLOWED.items():
+            record[name] = allowed.code(getattr(self, name))
         return record
 
-    def _code(self, name: str) -> int:
-        value = getattr(self, name)
-        if name == "next_dealer":
-            return NEXT_DEALER.index(value)
-        if name == "void_dealer":
-            return VOID_DEALER.index(value)
-        if value in ("upcard", "random"):
-            return -1
-        return 0 if value is None else int(value)
+
+ALLOWED: dict[str, Allowed] = {f.name: f.metadata["allowed"] for f in dataclasses.fields(Rules)}
+"""The allowed values of every field."""
+RULES_DTYPE = np.dtype([(name, np.int64) for name in ALLOWED])
+"""The rules as compiled code reads them: a number a field, flags as 0 and 1, words as `Allowed.words` has them."""
 
 
 def as_rules(rules: Rules | str, players: int | None = None) -> Rules:

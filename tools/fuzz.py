@@ -23,7 +23,7 @@ from random import Random
 import numpy as np
 
 from okgin_env.kernel import batch
-from okgin_env.kernel.policies import POLICIES
+from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.kernel.state import STATE, as_records, new_states
 from okgin_env.layout import ENDINGS, MAX_PLAYERS, N_ACTIONS, OVER, layout
 from okgin_env.positions import check_state
@@ -37,7 +37,7 @@ DECISIONS = 50_000  # of a table, at most
 ROUNDS = 4  # between two of them all games are saved and loaded
 N_DECKS = 8
 GUARDED = 64  # bytes behind an observation and a mask that nothing may write
-KINDS = (ANY, ANY, ANY, TOSSER, *range(len(POLICIES)))
+KINDS = (ANY, ANY, ANY, TOSSER, *POLICY_IDS.values())
 
 
 class Broken(AssertionError):

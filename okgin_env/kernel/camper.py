@@ -1,4 +1,4 @@
-"""The stronger scripted players: `camper`, its extreme `hunter`, and `careful`.
+"""`camper`, the strongest scripted player, and its extreme `hunter`.
 
 `camper` waits: it knocks in its first three turns or with gin, never in between, and discards by what a card is worth to
 its own hand two draws on and how dangerous it is to give away.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from okgin_env.kernel.eager import draw, prefers_big_gin
 from okgin_env.kernel.jit import compiled, lowest, popcount
 from okgin_env.kernel.melds import (
     ONE,
@@ -22,14 +23,14 @@ from okgin_env.kernel.melds import (
 from okgin_env.kernel.outlook import SLACK, hope, hope_weight, theirs_mask, unseen_mask
 from okgin_env.kernel.play import locked_mask, pile_mask, top_card
 from okgin_env.kernel.rng import seat_below
-from okgin_env.layout import KNOCK, MAX_PLAYERS, N_RANKS
+from okgin_env.layout import BIG_GIN, KNOCK, N_RANKS, SHED
 
 EARLY_TURNS = 3  # in which camper knocks
 MOST_EARLY = 10  # deadwood it then knocks with at most
 
 
 @compiled
-def camper_takes(s):
+def _takes(s):
     """Takes the top card iff it is melded in the best arrangement and the deadwood drops."""
     hand = s.hands[s.seat]
     top = top_card(s)
@@ -106,7 +107,7 @@ def _candidates(hand_mask, free_mask, table):
 
 
 @compiled
-def camper_sheds(s, early_knocks, table):
+def _shed(s, early_knocks, table):
     """Discard or knock of `camper` (with early knocks) and `hunter` (without).
 
     Args:
@@ -145,50 +146,16 @@ def camper_sheds(s, early_knocks, table):
 
 
 @compiled
-def _careful_danger(s, card, theirs, unseen):
-    """Danger of a discard: 2 for each neighbour known to be theirs, 1 unseen, -2 if they gave it up."""
-    refused = ZERO
-    for p in range(MAX_PLAYERS):
-        if p != s.seat:
-            refused |= s.discards[p] | s.declined[p]
-    suit, rank = card // N_RANKS, card % N_RANKS
-    near = (RANK_ACE << np.uint64(rank)) & ~bit(card)
-    for step in range(-2, 3):
-        if step != 0 and 0 <= rank + step < N_RANKS:
-            near |= bit(N_RANKS * suit + rank + step)
-    known = near & theirs
-    return 2 * popcount(known) + popcount(near & unseen) - 2 * popcount(near & refused & ~known)
+def camper_move(s, rules, table):
+    """Waits: knocks in its first turns or with gin, never in between."""
+    if s.phase != SHED:
+        return draw(s, _takes(s))
+    return BIG_GIN if prefers_big_gin(s, rules) else _shed(s, True, table)
 
 
 @compiled
-def careful_sheds(s, rules, table):
-    """Discard or knock of `careful`: least deadwood, then least danger, then most pips."""
-    hand = s.hands[s.seat]
-    best = least_free_discard(hand, locked_mask(s), table)
-    theirs, unseen = theirs_mask(s, s.seat), unseen_mask(s, s.seat)
-    chosen, least_danger = -1, 0
-    rest = hand & ~locked_mask(s)
-    while rest != ZERO:
-        card = lowest(rest)
-        rest &= rest - ONE
-        if table[card] != best:
-            continue
-        danger = _careful_danger(s, card, theirs, unseen)
-        first = chosen < 0 or danger < least_danger
-        if first or (danger == least_danger and PIPS[card] > PIPS[chosen]):
-            chosen, least_danger = card, danger
-    return KNOCK + chosen if best <= _careful_limit(s, rules) else chosen
-
-
-@compiled
-def _careful_limit(s, rules):
-    """The deadwood `careful` knocks with: 4, more when it leads the match, less when it trails."""
-    own, theirs = np.int64(s.scores[s.seat]), 0
-    for p in range(rules.players):
-        if p != s.seat:
-            theirs = max(theirs, np.int64(s.scores[p]))
-    if rules.target == 0:
-        return min(4, np.int64(s.limit))
-    to_go = max(1, rules.target - max(own, theirs))
-    wanted = 4 + int(np.floor(40 * (own - theirs) / to_go))
-    return min(np.int64(s.limit), max(0, wanted))
+def hunter_move(s, rules, table):
+    """As camper, but knocks with gin only."""
+    if s.phase != SHED:
+        return draw(s, _takes(s))
+    return BIG_GIN if prefers_big_gin(s, rules) else _shed(s, False, table)

@@ -1,4 +1,4 @@
-"""The observation of one seat, written feature by feature at the indices of `layout`."""
+"""The observation of one seat, written feature by feature at the places of `layout.FEATURES`."""
 
 from __future__ import annotations
 
@@ -17,30 +17,13 @@ from okgin_env.kernel.play import (
     top_card,
 )
 from okgin_env.layout import (
+    AT,
     DEADWOOD_STEPS,
     DRAW,
-    N_CARDS,
     N_SCORE_STEPS,
     N_STOCK_STEPS,
-    O_BEST_DISCARDS,
-    O_DEADWOOD,
-    O_DEALER,
-    O_HAND,
-    O_LIMIT,
-    O_MELDED,
-    O_OPPONENTS,
-    O_OWN_DISCARDS,
-    O_OWN_KNOWN,
-    O_PER_OPPONENT,
-    O_PHASE,
-    O_STOCK,
-    O_TAKEN,
-    O_TOP,
-    O_TOP_KNOCKS,
-    O_TOP_LOWERS,
-    O_TOP_MELDS,
-    O_UNDER,
     OFFER,
+    OPPONENT_AT,
     OVER,
     SHED,
 )
@@ -52,24 +35,24 @@ _N_DEADWOOD_STEPS = np.array([sum(d > step for step in DEADWOOD_STEPS) for d in 
 @compiled
 def _own_prospects(s, hand, observation, table):
     """What a good player sees at a glance in the own hand: derived, exact, from own cards only."""
-    plane(melded(hand), observation, O_MELDED)
+    plane(melded(hand), observation, AT.melded)
     if s.phase == SHED:
         free = hand & ~locked_mask(s)
         best = least(table, free)
-        plane(free & at_most(table, best), observation, O_BEST_DISCARDS)
+        plane(free & at_most(table, best), observation, AT.best_discards)
         return best
     own = deadwood(hand)
     top = top_card(s)
     if (s.phase == OFFER or s.phase == DRAW) and top >= 0:
         with_top = least_discard(hand | bit(top))  # `own` at most: the top card may go again
         if melded(hand | bit(top)) & bit(top) != ZERO:
-            observation[O_TOP_MELDS] = 1
+            observation[AT.top_melds] = 1
         if with_top < own:
-            observation[O_TOP_LOWERS] = 1
+            observation[AT.top_lowers] = 1
         if own <= s.limit:  # then only another discard tells
             with_top = least_free_discard(hand | bit(top), bit(top), table)
         if with_top <= s.limit:
-            observation[O_TOP_KNOCKS] = 1
+            observation[AT.top_knocks] = 1
     return own
 
 
@@ -89,34 +72,34 @@ def observe(s, rules, seat, match, observation, table):
     observation[:] = 0
     n = rules.players
     hand = s.hands[seat]
-    plane(hand, observation, O_HAND)
+    plane(hand, observation, AT.hand)
     top = top_card(s)
     if top >= 0:
-        observation[O_TOP + top] = 1
-        plane(pile_mask(s) ^ bit(top), observation, O_UNDER)
+        observation[AT.top + top] = 1
+        plane(pile_mask(s) ^ bit(top), observation, AT.under)
     if s.taken >= 0:
-        observation[O_TAKEN + np.int64(s.taken)] = 1
-    plane(s.discards[seat], observation, O_OWN_DISCARDS)
-    plane(s.known[seat], observation, O_OWN_KNOWN)
-    observation[O_LIMIT + np.int64(s.limit)] = 1
+        observation[AT.taken + np.int64(s.taken)] = 1
+    plane(s.discards[seat], observation, AT.own_discards)
+    plane(s.known[seat], observation, AT.own_known)
+    observation[AT.limit + np.int64(s.limit)] = 1
     if s.phase < OVER:
-        observation[O_PHASE + np.int64(s.phase)] = 1
+        observation[AT.phase + np.int64(s.phase)] = 1
     n_draws = min(max(stock_left(s) - STOCK_AT_VOID, 0), N_STOCK_STEPS)
-    observation[O_STOCK : O_STOCK + n_draws] = 1
-    observation[O_DEALER + (s.dealer - seat + n) % n] = 1
+    observation[AT.stock : AT.stock + n_draws] = 1
+    observation[AT.dealer + (s.dealer - seat + n) % n] = 1
     if seat == s.seat:
         own = _own_prospects(s, hand, observation, table)
     else:
-        plane(melded(hand), observation, O_MELDED)
+        plane(melded(hand), observation, AT.melded)
         own = deadwood(hand)
-    observation[O_DEADWOOD : O_DEADWOOD + _N_DEADWOOD_STEPS[own]] = 1
-    at = O_OPPONENTS
+    observation[AT.deadwood : AT.deadwood + _N_DEADWOOD_STEPS[own]] = 1
+    at = AT.end
     for k in range(1, n):
         p = (seat + k) % n
-        plane(s.known[p], observation, at)
-        plane(s.discards[p], observation, at + N_CARDS)
-        plane(s.declined[p], observation, at + 2 * N_CARDS)
-        at += O_PER_OPPONENT
+        plane(s.known[p], observation, at + OPPONENT_AT.known)
+        plane(s.discards[p], observation, at + OPPONENT_AT.discards)
+        plane(s.declined[p], observation, at + OPPONENT_AT.declined)
+        at += OPPONENT_AT.end
     if match:
         for k in range(n):
             score = np.int64(s.scores[(seat + k) % n])

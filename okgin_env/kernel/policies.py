@@ -1,29 +1,23 @@
-"""Scripted players as compiled policies.
+"""Every scripted player that the kernel runs, by its exact id: where a policy is registered.
 
-A policy reads of the record only what its seat may see (own hand, pile, known cards, scores, rules) and draws
-from its seat's own random stream. A test runs each on the concealed record and asks for the same moves.
+A policy is one compiled function of a game record, the rules and a work space, which gives the action of the seat to move.
+It reads of the record only what that seat may see (own hand, pile, known cards, scores, rules) and draws from the seat's own
+random stream; a test runs each on the concealed record and asks for the same moves. A new one needs an id, a row of `POLICIES`
+and a line of `choose`; where one of them is missing or differs, the import of this module fails.
 """
 
 from __future__ import annotations
 
-from okgin_env.kernel.camper import camper_sheds, camper_takes, careful_sheds
-from okgin_env.kernel.jit import compiled, lowest, popcount
-from okgin_env.kernel.lanes import at_most, least
-from okgin_env.kernel.melds import (
-    ONE,
-    PIPS,
-    ZERO,
-    bit,
-    deadwood,
-    discard_table,
-    least_discard,
-    melded,
-)
-from okgin_env.kernel.play import locked_mask, may_big_gin, top_card
-from okgin_env.kernel.rng import seat_below
-from okgin_env.layout import BIG_GIN, DRAW_STOCK, DRAW_TOP, KNOCK, OFFER, PASS, SHED
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from okgin_env.kernel.camper import camper_move, hunter_move
+from okgin_env.kernel.careful import careful_move
+from okgin_env.kernel.eager import knocker_move, novice_move, random_move, simple_move
+from okgin_env.kernel.jit import compiled
 
 EXTERNAL = -1  # a seat whose moves come from outside the kernel
+NO_POLICY = -2  # in place of an action: no policy has that id; it is illegal and forfeits the hand
 RANDOM = 0
 NOVICE = 1
 SIMPLE = 2
@@ -31,76 +25,6 @@ KNOCKER = 3
 CAREFUL = 4
 CAMPER = 5
 HUNTER = 6
-POLICIES = ("random", "novice", "simple", "knocker", "careful", "camper", "hunter")  # by policy id
-
-
-@compiled
-def _pick(s, cards_mask):
-    """A uniformly random card of a set that is not empty."""
-    rest = cards_mask
-    for _ in range(seat_below(s, s.seat, popcount(cards_mask))):
-        rest &= rest - ONE
-    return lowest(rest)
-
-
-@compiled
-def _random(s, rules, table):
-    """Uniform over the legal actions."""
-    refuse = PASS if s.phase == OFFER else DRAW_STOCK
-    if s.phase != SHED:
-        return DRAW_TOP if seat_below(s, s.seat, 2) == 0 else refuse
-    discard_table(s.hands[s.seat], table)
-    free = s.hands[s.seat] & ~locked_mask(s)
-    knocks = free & at_most(table, s.limit)
-    n_free, n_knocks = popcount(free), popcount(knocks)
-    n_big = 1 if may_big_gin(s, rules) else 0
-    k = seat_below(s, s.seat, n_free + n_knocks + n_big)
-    if k == n_free + n_knocks:
-        return BIG_GIN
-    rest = free if k < n_free else knocks
-    for _ in range(k if k < n_free else k - n_free):
-        rest &= rest - ONE
-    return lowest(rest) if k < n_free else KNOCK + lowest(rest)
-
-
-@compiled
-def _wants_top(s, policy):
-    """Whether a scripted player takes the top card (or the offered upcard)."""
-    hand = s.hands[s.seat]
-    top = top_card(s)
-    if policy == NOVICE:
-        return seat_below(s, s.seat, 2) == 0
-    if policy == SIMPLE:
-        return melded(hand | bit(top)) & bit(top) != ZERO
-    if policy == CAMPER or policy == HUNTER:
-        return camper_takes(s)
-    return least_discard(hand | bit(top)) < deadwood(hand)
-
-
-@compiled
-def _highest(cards_mask):
-    """The card of most pips in a set that is not empty; of equals the lowest id."""
-    best = lowest(cards_mask)
-    rest = cards_mask
-    while rest != ZERO:
-        card = lowest(rest)
-        rest &= rest - ONE
-        if PIPS[card] > PIPS[best]:
-            best = card
-    return best
-
-
-@compiled
-def _scripted_shed(s, policy, table):
-    """Discard or knock of novice, simple and knocker."""
-    discard_table(s.hands[s.seat], table)
-    free = s.hands[s.seat] & ~locked_mask(s)
-    fewest = free & at_most(table, least(table, free))
-    if policy == NOVICE and table[lowest(fewest)] > 0:
-        knocks = free & at_most(table, s.limit)
-        return KNOCK + _pick(s, knocks) if knocks != ZERO else _pick(s, fewest)
-    card = _highest(fewest) if policy == KNOCKER else _pick(s, fewest)
-    return KNOCK + card if table[card] <= s.limit else card
 
 
 @compiled
@@ -110,19 +34,70 @@ def choose(s, rules, policy, table):
     Args:
         s: Game record (its seat's random stream moves on).
         rules: Rules record.
-        policy: Policy id, an index into `POLICIES`.
+        policy: Policy id.
         table: (52,) int16 work space.
     """
     if policy == RANDOM:
-        return _random(s, rules, table)
-    if s.phase == SHED:
-        if may_big_gin(s, rules) and rules.big_gin_bonus >= rules.gin_bonus:
-            return BIG_GIN
-        if policy == CAREFUL:
-            return careful_sheds(s, rules, table)
-        if policy >= CAMPER:
-            return camper_sheds(s, policy == CAMPER, table)
-        return _scripted_shed(s, policy, table)
-    if _wants_top(s, policy):
-        return DRAW_TOP
-    return PASS if s.phase == OFFER else DRAW_STOCK
+        return random_move(s, rules, table)
+    if policy == NOVICE:
+        return novice_move(s, rules, table)
+    if policy == SIMPLE:
+        return simple_move(s, rules, table)
+    if policy == KNOCKER:
+        return knocker_move(s, rules, table)
+    if policy == CAREFUL:
+        return careful_move(s, rules, table)
+    if policy == CAMPER:
+        return camper_move(s, rules, table)
+    if policy == HUNTER:
+        return hunter_move(s, rules, table)
+    return NO_POLICY
+
+
+class Policy(NamedTuple):
+    """A scripted player.
+
+    Attributes:
+        id: What `choose` and a table's seats call it.
+        name: What users type.
+        description: What it does, in a line.
+        move: The compiled function.
+    """
+
+    id: int
+    name: str
+    description: str
+    move: Callable[..., Any]
+
+
+POLICIES = (
+    Policy(RANDOM, "random", "uniform over the legal actions: the floor", random_move),
+    Policy(NOVICE, "novice", "draws at random, discards for least deadwood, knocks at random", novice_move),
+    Policy(SIMPLE, "simple", "takes what makes a meld, knocks as soon as it may: the field's yardstick", simple_move),
+    Policy(KNOCKER, "knocker", "takes what lowers its deadwood, knocks as soon as it may", knocker_move),
+    Policy(CAREFUL, "careful", "as knocker, but minds what it gives away and the score of the match", careful_move),
+    Policy(CAMPER, "camper", "waits for gin after its third turn: the strongest public player", camper_move),
+    Policy(HUNTER, "hunter", "as camper, but knocks with gin only", hunter_move),
+)  # fmt: skip
+POLICY_IDS = {policy.name: policy.id for policy in POLICIES}
+"""Ids by name."""
+
+
+def _check_registry() -> None:
+    """Checks that `choose` asks for exactly the registered policies, each under its own id.
+
+    Raises:
+        ImportError: It does not.
+    """
+    plain = getattr(choose, "py_func", getattr(choose, "__wrapped__", choose))
+    *names, last = (
+        plain.__code__.co_names
+    )  # in the order of their first use: an id, its function, …
+    asked = [*zip(names[::2], names[1::2], strict=True)] if last == "NO_POLICY" else []
+    registered = [(policy.name.upper(), policy.move.__name__) for policy in POLICIES]
+    ids = [globals().get(policy.name.upper()) for policy in POLICIES]
+    if asked != registered or ids != [p.id for p in POLICIES] or len({*ids}) < len(ids):
+        raise ImportError(f"kernel.policies: choose() asks for {asked}, POLICIES has {POLICIES}")
+
+
+_check_registry()

@@ -9,7 +9,6 @@ from okgin_env.kernel.policies import POLICIES
 from okgin_env.players.base import Bot, Decisions, Player
 from okgin_env.players.expert import EXPERT, ExpertPlayer
 from okgin_env.players.network import NetworkPlayer
-from okgin_env.players.scripted import DESCRIPTIONS as SCRIPTED
 from okgin_env.players.scripted import ScriptedPlayer
 from okgin_env.players.search import SearchPlayer
 from okgin_env.players.subprocess.player import ProcessPlayer
@@ -30,7 +29,7 @@ __all__ = [
 ]
 
 DESCRIPTIONS = {
-    **SCRIPTED,
+    **{policy.name: policy.description for policy in POLICIES},
     "expert": "a trained network, for two seats: the strongest that does not look ahead",
     "search": "plays moves out in imagined worlds: search:1024, search:256,base=expert (docs/players.md)",
 }
@@ -41,7 +40,7 @@ SEARCH = "search"
 
 def names() -> list[str]:
     """The scripted players' names."""
-    return list(POLICIES)
+    return [policy.name for policy in POLICIES]
 
 
 def runs_code(spec: str) -> bool:
@@ -74,7 +73,7 @@ def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
         raise ValueError(
             f"player {shown(spec)}; allowed: a name, a file, or an object with name and act()"
         )
-    if spec in POLICIES:
+    if spec in names():
         return ScriptedPlayer(spec)
     if spec == EXPERT:
         return ExpertPlayer()

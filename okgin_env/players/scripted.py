@@ -8,19 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.kernel.batch import choose_games
-from okgin_env.kernel.policies import POLICIES
+from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.kernel.state import as_records
 from okgin_env.players.base import Decisions
-
-DESCRIPTIONS = {
-    "random": "uniform over the legal actions: the floor",
-    "novice": "draws at random, discards for least deadwood, knocks at random",
-    "simple": "takes what makes a meld, knocks as soon as it may: the field's yardstick",
-    "knocker": "takes what lowers its deadwood, knocks as soon as it may",
-    "careful": "as knocker, but minds what it gives away and the score of the match",
-    "camper": "waits for gin after its third turn: the strongest public player",
-    "hunter": "as camper, but knocks with gin only",
-}
 
 
 @dataclass(frozen=True)
@@ -28,7 +18,7 @@ class ScriptedPlayer:
     """A compiled policy. Adapters and the arena run it inside the kernel and need not ask `act`.
 
     Attributes:
-        name: One of `kernel.policies.POLICIES`.
+        name: That of a row of `kernel.policies.POLICIES`.
     """
 
     name: str
@@ -36,7 +26,7 @@ class ScriptedPlayer:
     @property
     def kernel_policy(self) -> int:
         """Policy id in the kernel."""
-        return POLICIES.index(self.name)
+        return POLICY_IDS[self.name]
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """Answers from the concealed records alone, with the same moves as in the kernel."""

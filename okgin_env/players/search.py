@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.kernel import belief
-from okgin_env.kernel.policies import CAMPER, POLICIES
+from okgin_env.kernel.policies import CAMPER, POLICY_IDS
 from okgin_env.kernel.rng import fill_words
 from okgin_env.kernel.search import EAGER, try_moves
 from okgin_env.kernel.state import as_records
@@ -67,7 +67,7 @@ class SearchPlayer:
 
     def __post_init__(self) -> None:
         for what, names in (("base", [self.base]), ("own", [self.own]), ("theirs", self._others)):
-            allowed = (*POLICIES, EXPERT) if what == "base" else POLICIES
+            allowed = (*POLICY_IDS, EXPERT) if what == "base" else POLICY_IDS
             if not set(names) <= set(allowed):
                 several = ', or several joined by "+"' if what == "theirs" else ""
                 raise ValueError(
@@ -169,7 +169,7 @@ class SearchPlayer:
         end = None if self.milliseconds is None else time.perf_counter() + self.milliseconds / 1000
         values = np.empty((self.worlds, len(moves)))  # written to block by block
         alive = np.ones(len(moves), np.bool_)
-        others = np.array([POLICIES.index(name) for name in self._others])
+        others = np.array([POLICY_IDS[name] for name in self._others])
         done = 0
         while done < self.worlds and alive.sum() > 1:
             block = slice(done, min(done + BLOCK, self.worlds))
@@ -202,8 +202,10 @@ class SearchPlayer:
             table = NO_EQUITY
         swaps = belief.SWAPS if self.develop > 0 else 0
         before = (view, as_records(rules.to_record()), int(decisions.seats[k]))
-        own = POLICIES.index(self.own)
-        patient = next((p for p in map(POLICIES.index, self._others) if p not in EAGER), CAMPER)
+        own = POLICY_IDS[self.own]
+        patient = next(
+            (p for p in map(POLICY_IDS.__getitem__, self._others) if p not in EAGER), CAMPER
+        )
         after = (patient, table, self.develop * belief.PULL, belief.REGRET, swaps)
 
         def run(share: NDArray[np.int64]) -> None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 import okgin_env
 from okgin_env import ENV_ID, PRESETS, Rules, cards, players
 from okgin_env.env import OklahomaGinEnv
-from okgin_env.kernel.policies import POLICIES
+from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.kernel.state import STATE
 from okgin_env.layout import (
     BIG_GIN,
@@ -643,7 +643,7 @@ def test_global_random_state_is_untouched() -> None:
     np.random.seed(1)  # noqa: NPY002 - this is the state that must stay
     random.seed(1)
     before = np.random.get_state()[1].tobytes(), random.getstate()  # noqa: NPY002
-    for opponent in (*POLICIES, Bungler()):
+    for opponent in (*POLICY_IDS, Bungler()):
         play(OklahomaGinEnv(opponent=opponent), None)
         play(OklahomaGinEnv(opponent=opponent, episode="match"), 3)
     assert (np.random.get_state()[1].tobytes(), random.getstate()) == before  # noqa: NPY002
@@ -980,8 +980,10 @@ def test_the_class_docstring_has_gymnasiums_headings() -> None:
 def test_the_documented_observation_is_the_layouts() -> None:
     """Names, widths, meanings and their order."""
     rows = _rows("Observation Space")
-    assert [row[0] for row in rows] == list(FEATURES)
-    assert {row[0]: row[2] for row in rows} == FEATURES
+    assert [row[0] for row in rows] == [feature.name for feature in FEATURES]
+    assert {row[0]: row[2] for row in rows} == {
+        feature.name: feature.meaning for feature in FEATURES
+    }
     for n, match, outlook in product((2, 3, 4), (False, True), (False, True)):
         made = Layout(n, match, outlook)
         assert layout(n, match, outlook).size == made.size == OklahomaGinEnv(
@@ -998,7 +1000,7 @@ def test_the_documented_observation_is_the_layouts() -> None:
         documented = {re.sub(r"_\d(?=_|$)", "_k", name) for name in made.slices}
         left_out = set() if match else {"score_k"}
         left_out |= set() if outlook else {"outlook_k", "hope"}
-        assert documented == set(FEATURES) - left_out
+        assert documented == {feature.name for feature in FEATURES} - left_out
 
 
 def test_the_documented_actions_are_the_layouts() -> None:

@@ -21,7 +21,7 @@ from okgin_env.engine.decisions import ask
 from okgin_env.env import OklahomaGinEnv
 from okgin_env.kernel import batch, conceal, play
 from okgin_env.kernel.jit import PLAIN
-from okgin_env.kernel.policies import POLICIES, choose
+from okgin_env.kernel.policies import POLICY_IDS, choose
 from okgin_env.kernel.rng import seed_streams
 from okgin_env.kernel.state import STATE, as_records, new_states
 from okgin_env.layout import (
@@ -124,7 +124,7 @@ def _walk(rules: Rules, rng: Random, n_hands: int, episode: int) -> Any:
         batch.deal_games(state, ONE, record, deck, np.array([-1]))
         if episode == batch.MATCH:
             s["scores"][: rules.players] = [rng.randrange(100) for _ in range(rules.players)]
-        policies = [rng.randrange(len(POLICIES)) for _ in range(4)]
+        policies = [rng.choice([*POLICY_IDS.values()]) for _ in range(4)]
         illegal_at = rng.randrange(5) if hand % 4 == 3 else -1
         n_steps = 0
         while s["phase"] != OVER:
@@ -157,9 +157,9 @@ def _seen(state: NDArray[np.void], rules: Rules, seat: int, episode: int) -> dic
         "view": repr(plain),
     }
     if state["phase"][0] != OVER and state["seat"][0] == seat:
-        for name in POLICIES:
+        for name in POLICY_IDS:
             seen[f"policy {name}"] = choose(
-                state.copy()[0], record[0], POLICIES.index(name), np.zeros(N_CARDS, np.int16)
+                state.copy()[0], record[0], POLICY_IDS[name], np.zeros(N_CARDS, np.int16)
             )
             seen[f"player {name}"] = int(players.make(name).act(decisions)[0])
     return seen
@@ -212,7 +212,7 @@ def test_a_concealed_record_holds_no_card_the_seat_has_not_seen(rules: Rules) ->
 
 
 # --- scripted players on the concealed record ------------------------------------------------------------------
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", POLICY_IDS)
 @pytest.mark.parametrize("rules", TABLES, ids=lambda rules: rules.label)
 def test_scripted_players_choose_the_same_from_the_concealed_record(
     rules: Rules, name: str
@@ -220,7 +220,7 @@ def test_scripted_players_choose_the_same_from_the_concealed_record(
     """As in the kernel, with the same seat stream; and `act` starts that stream from its word."""
     rng = Random(13)
     record = as_records(rules.to_record())
-    policy, player = POLICIES.index(name), players.make(name)
+    policy, player = POLICY_IDS[name], players.make(name)
     table = np.zeros(N_CARDS, np.int16)
     for state in _walk(rules, rng, N_HANDS // 5 + 1, batch.HAND):
         s = state[0]
@@ -248,7 +248,7 @@ def test_a_policy_changes_nothing_but_its_own_stream() -> None:
     for state in _walk(rules, Random(14), 4, batch.HAND):
         if state["phase"][0] == OVER:
             continue
-        for policy in range(len(POLICIES)):
+        for policy in POLICY_IDS.values():
             after = state.copy()
             choose(after[0], record[0], policy, np.zeros(N_CARDS, np.int16))
             after["seat_rng"][0, state["seat"][0]] = state["seat_rng"][0, state["seat"][0]]

@@ -21,7 +21,7 @@ from okgin_env import analysis
 from okgin_env.cards import mask
 from okgin_env.kernel import batch, melds
 from okgin_env.kernel.jit import PLAIN
-from okgin_env.kernel.policies import KNOCKER, POLICIES, RANDOM, SIMPLE
+from okgin_env.kernel.policies import KNOCKER, POLICY_IDS, RANDOM, SIMPLE
 from okgin_env.kernel.state import new_states
 from okgin_env.layout import (
     ENDINGS,
@@ -254,7 +254,7 @@ def test_draws_by_knock_limit(policy: int, tolerance: float) -> None:
     assert set(np.unique(hands["limit"])) == set(published)
     means = {limit: hands["n_turns"][hands["limit"] == limit].mean() for limit in published}
     for limit, draws in published.items():
-        assert abs(means[limit] - draws) <= tolerance, (POLICIES[policy], limit, means[limit])
+        assert abs(means[limit] - draws) <= tolerance, ([*POLICY_IDS][policy], limit, means[limit])
     assert list(means.values()) == sorted(means.values(), reverse=True)
     gin_only = hands[hands["limit"] == 0]
     assert abs((gin_only["ending"] == VOID).mean() - 0.05) <= 0.03

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from okgin_env import ENV_ID, sb3
-from okgin_env.kernel.policies import POLICIES
+from okgin_env.kernel.policies import POLICY_IDS
 from tests.helpers import absurd
 from tests.helpers.absurd import bad_reset, refused
 from tests.helpers.adapter_checks import (
@@ -129,7 +129,7 @@ class Sb3(Batch):
     def __init__(self, table: Table, rng: Random) -> None:
         self.table, self.kwargs = table, table.against(rng)
         if rng.random() < 0.5:
-            self.kwargs["pool"] = [rng.choice([*POLICIES]) for _ in range(rng.randint(1, 4))]
+            self.kwargs["pool"] = [rng.choice([*POLICY_IDS]) for _ in range(rng.randint(1, 4))]
         self.n_games = table.n_games
         self.env = sb3.OklahomaGinVecEnv(self.n_games, seed=rng.randrange(1000), **self.kwargs)
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from okgin_env.kernel.policies import POLICIES
+from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.layout import ENDINGS, MAX_TURNS, N_ACTIONS, POINTS_PER_REWARD, layout
 from okgin_env.rules import PRESETS, Rules
 from tests.helpers.absurd import Broken
@@ -51,7 +51,7 @@ class Table:
 
     def against(self, rng: Random) -> dict[str, Any]:
         """The settings of an adapter with a learner in one seat."""
-        names, others = [*POLICIES], self.rules.players - 1
+        names, others = [*POLICY_IDS], self.rules.players - 1
         opponent = rng.choice((rng.choice(names), [rng.choice(names) for _ in range(others)]))
         return {**self.settings, "opponent": opponent, "seat": rng.randrange(self.rules.players)}
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from okgin_env import PRESETS, Rules, analysis, cards
 from okgin_env.env import OklahomaGinEnv
-from okgin_env.kernel.policies import POLICIES
+from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.layout import KNOCK, N_ACTIONS
 from tools.lockstep_twin import random_deck, random_rules
 
@@ -33,7 +33,7 @@ def tables(n_hands: int) -> Iterator[tuple[Rules, str, str, int]]:
         if hand % 3 == 2:
             rules = random_rules(rng)
         episode = "match" if rules.target is not None and hand % 2 else "hand"
-        yield rules, POLICIES[hand % len(POLICIES)], episode, hand
+        yield rules, [*POLICY_IDS][hand % len(POLICY_IDS)], episode, hand
 
 
 def play(rules: Rules, opponent: str, episode: str, seed: int) -> Iterator[str]:

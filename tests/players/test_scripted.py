@@ -16,7 +16,7 @@ import pytest
 from okgin_env import Rules
 from okgin_env.kernel import batch, melds, play
 from okgin_env.kernel.jit import PLAIN
-from okgin_env.kernel.policies import POLICIES, choose
+from okgin_env.kernel.policies import POLICY_IDS, choose
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import BIG_GIN, DRAW_STOCK, DRAW_TOP, KNOCK, OFFER, OVER, PASS, SHED
 from tests.helpers import twin
@@ -170,7 +170,7 @@ def right_moves(name: str, hand: TwinHand, scores: list[int]) -> set[int]:
 
 
 @pytest.mark.parametrize("rules", TABLES, ids=lambda rules: rules.label)
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", POLICY_IDS)
 def test_players_move_as_they_are_described(name: str, rules: Rules) -> None:
     """In one seat the player, in the others any; late knocks of the others are put off, so that hands grow long."""
     rng, record = Random(f"{name} {rules.label}"), as_records(rules.to_record())
@@ -183,10 +183,10 @@ def test_players_move_as_they_are_described(name: str, rules: Rules) -> None:
         scores = [rng.randrange(rules.target or 1) for _ in range(rules.players)]
         state["scores"][0, : rules.players] = scores
         hand, s = TwinHand(rules, deck, dealer), state[0]
-        others = rng.choices(POLICIES, k=4)
+        others = rng.choices([*POLICY_IDS], k=4)
         while hand.phase != OVER:
             player = name if hand.seat == own else others[hand.seat]
-            action = int(choose(s, record[0], POLICIES.index(player), table))
+            action = int(choose(s, record[0], POLICY_IDS[player], table))
             if hand.seat == own:
                 right = right_moves(name, hand, scores)
                 assert action in right, (rules, deck, dealer, sorted(right), action)
@@ -210,15 +210,15 @@ def test_a_player_described_otherwise_is_found() -> None:
         hand, s = TwinHand(rules, deck, 0), state[0]
         while hand.phase != OVER:
             actions = {
-                n: int(choose(s.copy(), record[0], POLICIES.index(n), table)) for n in POLICIES
+                n: int(choose(s.copy(), record[0], POLICY_IDS[n], table)) for n in POLICY_IDS
             }
-            for described in POLICIES:
+            for described in POLICY_IDS:
                 right = right_moves(described, hand, [0, 0])
-                differs |= {(described, n) for n in POLICIES if actions[n] not in right}
+                differs |= {(described, n) for n in POLICY_IDS if actions[n] not in right}
             action = actions["camper"]
             play.step(s, record[0], action)
             hand.step(action)
     if not PLAIN:
-        told = {(a, b) for a in POLICIES for b in POLICIES if a not in (b, "random")}
+        told = {(a, b) for a in POLICY_IDS for b in POLICY_IDS if a not in (b, "random")}
         told -= {("novice", "simple"), ("novice", "knocker")}  # what they do it may do, too
         assert told <= differs

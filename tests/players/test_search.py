@@ -18,7 +18,7 @@ from okgin_env.engine.games import Games
 from okgin_env.kernel import batch, belief
 from okgin_env.kernel.conceal import conserved
 from okgin_env.kernel.melds import deadwood
-from okgin_env.kernel.policies import POLICIES
+from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import BIG_GIN, KNOCK, N_CARDS, OVER, PASS, REWARD_POINTS, SHED
 from okgin_env.players.equity import NO_EQUITY, equity_table, hand_results, solve
@@ -170,7 +170,7 @@ def test_equity_is_what_matches_come_to(preset: str, scores: tuple[int, int]) ->
     batch.begin_games(states, games, record)
     states["scores"][:, :2] = scores
     told = equity_table(rules)[(*scores, (states["dealer"] == 0).astype(int))]
-    policies = np.full((n, 4), POLICIES.index("camper"), np.int8)
+    policies = np.full((n, 4), POLICY_IDS["camper"], np.int8)
     batch.step_games(
         states, new_states(n), games, record, policies, np.full(n, batch.NOBODY), np.full(n, batch.NO_ACTION), batch.MATCH,
         REWARD_POINTS, True, False, False, *unused(2, True),
