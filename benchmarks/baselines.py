@@ -61,7 +61,7 @@ class MaskedDQN(DQN):
 
 
 @dataclass(frozen=True)
-class Unmasked:
+class Unmasked(Player):
     """A network that plays its best action, legal or not."""
 
     network: NetworkPlayer

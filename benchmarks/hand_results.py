@@ -11,28 +11,22 @@ import json
 import numpy as np
 
 from okgin_env import PRESETS, Rules
-from okgin_env.engine.buffers import unused
-from okgin_env.kernel import batch
+from okgin_env.engine.games import Games
+from okgin_env.kernel.batch import NO_ACTION, NOBODY
 from okgin_env.kernel.policies import POLICY_IDS
-from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import REWARD_POINTS
 from okgin_env.players.equity import FILE
 from okgin_env.utils.files import write_text
 
 
 def results(rules: Rules, player: str, n_hands: int, seed: int) -> np.ndarray:
     """(2, P) shares of hands that bring the dealer, or the other seat, k points; nobody's are halved in column 0."""
-    states, games = new_states(n_hands), np.arange(n_hands)
-    record = as_records(rules.to_record())
+    tables, games = Games(n_hands, rules, seat=NOBODY), np.arange(n_hands)
     seeds = np.random.SeedSequence(seed).generate_state(n_hands, np.uint64).astype(np.uint64)
-    batch.seed_games(states, games, seeds)
-    batch.begin_games(states, games, record)
-    policies = np.full((n_hands, 4), POLICY_IDS[player], np.int8)
-    nobody, wait = np.full(n_hands, batch.NOBODY), np.full(n_hands, batch.NO_ACTION)
-    batch.step_games(
-        states, new_states(n_hands), games, record, policies, nobody, wait, batch.HAND, REWARD_POINTS, True, False, False,
-        *unused(2, False),
-    )  # fmt: skip
+    tables.seed(games, seeds)
+    tables.reset(games)
+    tables.policies[:] = POLICY_IDS[player]
+    tables.step(np.full(n_hands, NO_ACTION), games, False)
+    states = tables.states
     dealer = states["dealer"].astype(np.int64)
     points = states["points"].astype(np.int64)
     size = int(points.max()) + 1

@@ -126,7 +126,7 @@ class GinTable(MultiAgentEnv):
         return {"observations": seen["observation"].astype(np.float32), "action_mask": mask}
 
 
-class RLlibPlayer:
+class RLlibPlayer(players.Player):
     """A trained RLModule as a player of `okgin_env`: plays its most probable legal action."""
 
     name = "learned"

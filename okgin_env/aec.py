@@ -15,18 +15,14 @@ except ImportError as error:
     raise ImportError("okgin_env.aec needs: pip install 'okgin-env[pettingzoo]'") from error
 
 from okgin_env import ENV_ID
-from okgin_env.engine.buffers import unused
-from okgin_env.engine.decisions import ask, checked_action, view_of
-from okgin_env.engine.games import check_episode
+from okgin_env.engine.decisions import ask, checked_action
+from okgin_env.engine.games import Games
 from okgin_env.engine.infos import hand_info
 from okgin_env.engine.seeding import game_seeds
-from okgin_env.kernel import batch
-from okgin_env.kernel.policies import EXTERNAL
-from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import ILLEGAL, MAX_PLAYERS, N_ACTIONS, OVER, REWARDS, layout
-from okgin_env.positions import check_dealer, check_deck, check_options, check_state
+from okgin_env.kernel.batch import EVERYBODY, MATCH
+from okgin_env.layout import N_ACTIONS
 from okgin_env.render.window import Screen
-from okgin_env.rules import Rules, as_rules
+from okgin_env.rules import Rules
 from okgin_env.utils.errors import check_choice
 from okgin_env.view import SeatView
 
@@ -74,30 +70,30 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
-        self.rules = as_rules(rules, players)
-        check_episode(self.rules, episode, reward)
         check_choice("render_mode", render_mode, (None, *self.metadata["render_modes"]))
+        self.games = Games(
+            1,
+            rules,
+            players=players,
+            seat=EVERYBODY,
+            episode=episode,
+            reward=reward,
+            outlook=outlook,
+        )
+        self.rules = self.games.rules
         self.render_mode = render_mode
-        self._episode = batch.MATCH if episode == "match" else batch.HAND
-        self._reward = REWARDS.index(reward)
-        self._record = as_records(self.rules.to_record())
-        self._states, self._finals = new_states(1), new_states(1)
-        self._outlook = bool(outlook)
-        size = layout(self.rules.players, episode == "match", self._outlook).size
-        self._unused = unused(self.rules.players, episode == "match")
-        self._policies = np.full((1, MAX_PLAYERS), EXTERNAL, np.int8)
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.agents = []
         self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         space = spaces.Dict(
             {
-                "observation": spaces.Box(0, 1, (size,), np.int8),
+                "observation": self.games.observation_space(),
                 "action_mask": spaces.Box(0, 1, (N_ACTIONS,), np.int8),
             }
         )
         self.observation_spaces = dict.fromkeys(self.possible_agents, space)
         self.action_spaces = dict.fromkeys(self.possible_agents, spaces.Discrete(N_ACTIONS))
-        self._seeded = self._ended = False
+        self._seeded = False
         self._screen = Screen(render_mode, self.metadata["render_fps"])
 
     def observation_space(self, agent: str) -> spaces.Dict:
@@ -118,26 +114,18 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         Raises:
             ValueError: A bad deck, dealer or state.
         """
-        options = dict(check_options(options))
-        states = self._states.copy()
-        if seed is not None or not self._seeded:
-            batch.seed_games(states, _ONE, game_seeds(seed, 1))
-        if options.get("state") is not None:
-            states[:] = check_state(options["state"], self.rules, int(states["rng"][0]))
-        else:
-            deck = np.full(52, -1, np.int8)
-            if options.get("deck") is not None:
-                deck = check_deck(options["deck"])
-            dealer = np.array([check_dealer(options.get("dealer"), self.rules)])
-            batch.deal_games(states, _ONE, self._record, deck[None], dealer)
-        self._states, self._seeded, self._ended = states, True, False
+        with self.games.as_before_if_refused(options):
+            if seed is not None or not self._seeded:
+                self.games.seed(_ONE, game_seeds(seed, 1))
+            self.games.reset(_ONE, options)
+        self._seeded = True
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {} for agent in self.agents}
-        self.agent_selection = self.possible_agents[int(self._states["seat"][0])]
+        self.agent_selection = self._to_move()
 
     def step(self, action: int | None) -> None:
         """Takes the action of the selected agent; an illegal one forfeits the hand and ends the episode.
@@ -151,61 +139,42 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
             return
         given = checked_action(action)
         chosen = given if 0 <= given < N_ACTIONS else N_ACTIONS
-        n_hands = int(self._states["n_hands"][0])
+        n_hands = int(self.games.states["n_hands"][0])
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         self.infos = {name: {} for name in self.agents}
-        batch.step_games(
-            self._states,
-            self._finals,
-            _ONE,
-            self._record,
-            self._policies,
-            np.array([batch.NOBODY]),
-            np.array([chosen]),
-            self._episode,
-            self._reward,
-            True,
-            False,
-            False,
-            *self._unused,
-        )
-        if int(self._states["n_hands"][0]) != n_hands:
-            self._pay()
-        if not self._ended:
-            self.agent_selection = self.possible_agents[int(self._states["seat"][0])]
+        done = bool(self.games.step(np.array([chosen]), _ONE, False).dones[0])
+        if done or int(self.games.states["n_hands"][0]) != n_hands:
+            self._pay(done)
+        if not done:
+            self.agent_selection = self._to_move()
         self._accumulate_rewards()
         if self.render_mode == "human":
             self.render()
 
-    def _pay(self) -> None:
-        """Pays the hand that has just ended and tells everybody how it ended."""
-        final = self._finals
+    def _to_move(self) -> str:
+        return self.possible_agents[int(self.games.states["seat"][0])]
+
+    def _pay(self, done: bool) -> None:
+        """Pays the hand that has just ended and tells everybody how it ended; in a match the next one is dealt."""
+        games = self.games
+        self.rewards = dict(zip(self.possible_agents, games.hand_rewards(0), strict=True))
         for agent, seat in self._seat.items():
-            reward = batch.hand_reward(final[0], self._record[0], self._reward, seat)
-            self.rewards[agent] = float(reward)
-            self.infos[agent] = hand_info(
-                final, 0, self.rules.players, self._episode == batch.MATCH, seat
-            )
-        over = int(self._states["phase"][0]) == OVER
-        self._ended = (
-            over or int(final["ending"][0]) == ILLEGAL
-        )  # in a match the next hand is dealt
-        self.terminations = dict.fromkeys(self.agents, self._ended)
+            match = games.episode == MATCH
+            self.infos[agent] = hand_info(games.finals, 0, self.rules.players, match, seat)
+        self.terminations = dict.fromkeys(self.agents, done)
 
     def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
         """What an agent gets to see: fresh arrays."""
-        seats = np.array([self._seat[agent]])
-        records = self._finals if self._ended else self._states
+        games, seats = self.games, np.array([self._seat[agent]])
         seen = ask(
-            records.copy(), _ONE, self.rules, self._record, seats, self._episode, self._outlook
-        )
+            games.last_hand(0), _ONE, self.rules, games.rules_record, seats, games.episode, games.layout.outlook,
+        )  # fmt: skip
         return {"observation": seen.observations[0], "action_mask": seen.masks[0]}
 
     def view(self, agent: str, reveal: bool = False) -> SeatView:
         """What an agent may see, as a readable object; with `reveal` all cards, for somebody who looks on."""
-        records = self._finals if self._ended else self._states
-        return view_of(records.copy(), self.rules, self._record, self._seat[agent], reveal)
+        return self.games.view(0, self._seat[agent], reveal)
 
     def render(self) -> Any:
         """The view of the agent to move: text ("ansi"), an RGB array ("rgb_array"), or a window ("human")."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 import gymnasium as gym
@@ -82,6 +83,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     - `rules`: a preset's name (classic, french, gin, eaai, openspiel) or a `Rules` object.
     - `players`: seats of a preset, 2 to 4.
     - `opponent`: a name, a model file, a `Player`, or a sequence of them in turn order after the learner.
+    - `pool`: several such opponents instead; every reset takes the next of them, a seeded one the first.
     - `episode`: "hand" or "match".
     - `reward`: "points", "win" or "match".
     - `seat`: the learner's seat.
@@ -112,6 +114,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         outlook: bool = False,
         illegal: str = "forfeit",
         render_mode: str | None = None,
+        pool: Sequence[OpponentLike] = (),
     ) -> None:
         modes = self.metadata["render_modes"]
         check_choice("render_mode", render_mode, (None, *modes))
@@ -121,11 +124,13 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
             rules,
             players=players,
             opponent=opponent,
+            pool=pool,
             seat=seat,
             episode=episode,
             reward=reward,
             outlook=outlook,
         )
+        self._pool, self._n_drawn = tuple(pool), 0  # opponents, and how many resets have taken one
         self.rules = self.games.rules
         self.render_mode = render_mode
         self._illegal = illegal
@@ -134,7 +139,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         self._n_hands = 0  # of the match, that `info` has told of
         self._mask = np.ones(N_ACTIONS, np.int8)
         self._action = np.zeros(1, np.int64)
-        self.observation_space = spaces.Box(0, 1, (self.games.layout.size,), np.int8)
+        self.observation_space = self.games.observation_space()
         self.action_space = spaces.Discrete(N_ACTIONS)
 
     def reset(
@@ -157,13 +162,15 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
             if seed is not None or not self._seeded:
                 seeds = self.np_random.integers(0, 2**64, size=1, dtype=np.uint64)
                 self.games.seed(_ONE, seeds)
-            written = self.games.reset(_ONE, options)
+                self._n_drawn = 0
+            self._take_next_opponents()
+            outputs = self.games.reset(_ONE, options)
         self._seeded = True
-        self._mask = written.masks[0]
+        self._mask = outputs.masks[0]
         self._n_hands = self.games.states["n_hands"][0]
         if self.render_mode == "human":
             self.render()
-        return written.observations[0], {"action_mask": self._mask.copy()}
+        return outputs.observations[0], {"action_mask": self._mask.copy()}
 
     def step(
         self, action: SupportsIndex
@@ -197,6 +204,27 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         if self.render_mode == "human":
             self.render()
         return observations[0], float(rewards[0]), terminated, False, info
+
+    def set_opponents(
+        self, opponent: OpponentLike | None = None, *, pool: Sequence[OpponentLike] = ()
+    ) -> None:
+        """Changes the opponents, from the next deal.
+
+        Args:
+            opponent: As in the environment's arguments.
+            pool: As in the environment's arguments.
+
+        Raises:
+            ValueError: An unknown player, one that cannot play by the rules, or a wrong number of them.
+        """
+        self.games.set_opponents(opponent, pool=pool)
+        self._pool, self._n_drawn = tuple(pool), 0
+
+    def _take_next_opponents(self) -> None:
+        """Seats those of the pool whose turn it is, if there is one."""
+        if len(self._pool) > 1:
+            self.games.set_opponents(self._pool[self._n_drawn % len(self._pool)])
+            self._n_drawn += 1
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(108,) bool, the legal actions: what sb3-contrib's MaskablePPO asks for."""

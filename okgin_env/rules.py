@@ -37,7 +37,7 @@ class Allowed:
         if isinstance(value, (bool, np.bool_)):
             return self.flag
         if isinstance(value, (int, np.integer)):
-            return self.low is not None and self.low <= value <= self.high
+            return self.low is not None and self.low <= int(value) <= self.high
         return (value is None or isinstance(value, str)) and value in self.words
 
     def code(self, value: Any) -> int:
@@ -61,7 +61,7 @@ def _number(
 
 def _word(default: str, words: Sequence[str]) -> Any:
     """A field that holds one of some words; compiled code reads its place among them."""
-    codes = {word: code for code, word in enumerate(words)}
+    codes: dict[str | None, int] = {word: code for code, word in enumerate(words)}
     return dataclasses.field(default=default, metadata={"allowed": Allowed(words=codes)})
 
 

@@ -15,7 +15,7 @@ try:
 except ImportError as error:
     raise ImportError("okgin_env.sb3 needs: pip install 'okgin-env[train]'") from error
 
-from okgin_env.engine.buffers import Written
+from okgin_env.engine.buffers import Outputs
 from okgin_env.engine.decisions import OpponentLike, checked_actions
 from okgin_env.engine.games import Games
 from okgin_env.engine.infos import forfeited, hand_infos, plain
@@ -77,8 +77,8 @@ class OklahomaGinVecEnv(VecEnv):
             threads=threads,
         )
         self.render_mode = None  # read by the base class
-        size = self.games.layout.size
-        super().__init__(num_envs, spaces.Box(0, 1, (size,), np.int8), spaces.Discrete(N_ACTIONS))
+        space = self.games.observation_space()
+        super().__init__(num_envs, space, spaces.Discrete(N_ACTIONS))
         self._all = np.arange(num_envs)
         self._masks = np.ones((num_envs, N_ACTIONS), np.bool_)
         self._actions = np.zeros(num_envs, np.int64)
@@ -106,14 +106,14 @@ class OklahomaGinVecEnv(VecEnv):
         with self.games.as_before_if_refused(self._options):
             if self._seeds[0] is not None:
                 self.games.seed(self._all, game_seeds(self._seeds[0], self.num_envs))
-            written = self._reset_games()
+            outputs = self._reset_games()
         self._reset_seeds()
         self._reset_options()
-        self._masks = written.masks.view(np.bool_)
+        self._masks = outputs.masks.view(np.bool_)
         self.reset_infos = [_NO_INFO] * self.num_envs
-        return written.observations
+        return outputs.observations
 
-    def _reset_games(self) -> Written:
+    def _reset_games(self) -> Outputs:
         """Resets all games, each with its own options if `set_options` gave them."""
         given = self._options
         if not isinstance(given, list) or len(given) != self.num_envs:
@@ -124,10 +124,10 @@ class OklahomaGinVecEnv(VecEnv):
         none = all(isinstance(options, dict) and not options for options in given)
         if none or all(options is first for options in given):
             return self.games.reset(self._all, first)
-        written = self.games.reset(self._all[:1], first)
+        outputs = self.games.reset(self._all[:1], first)
         for i in range(1, self.num_envs):
-            self.games.reset(self._all[i : i + 1], self._options[i], written)
-        return written
+            self.games.reset(self._all[i : i + 1], self._options[i], outputs)
+        return outputs
 
     def step_async(self, actions: NDArray[np.integer[Any]]) -> None:
         """Takes (N,) action ids for `step_wait`."""
@@ -142,8 +142,8 @@ class OklahomaGinVecEnv(VecEnv):
         games = self.games
         match = games.episode == MATCH  # in which hands end that are not the end
         hands_before = games.states["n_hands"].copy() if match else None
-        written = games.step(self._actions, self._all, True)
-        observations, masks, rewards, dones, final_observations = written
+        outputs = games.step(self._actions, self._all, True)
+        observations, masks, rewards, dones, final_observations = outputs
         self._masks = masks.view(np.bool_)
         infos = [_NO_INFO] * self.num_envs
         hand_over = dones | (games.states["n_hands"] != hands_before) if match else dones
@@ -162,6 +162,20 @@ class OklahomaGinVecEnv(VecEnv):
                 infos[i]["terminal_observation"] = row
                 infos[i]["TimeLimit.truncated"] = False
         return observations, rewards.astype(np.float32), dones, infos
+
+    def set_opponents(
+        self, opponent: OpponentLike | None = None, *, pool: Sequence[OpponentLike] = ()
+    ) -> None:
+        """Changes the opponents, from each game's next deal.
+
+        Args:
+            opponent: A name, a model file, a `Player`, or a sequence of them in turn order.
+            pool: Several such opponents instead; game i is played against `pool[i % len(pool)]`.
+
+        Raises:
+            ValueError: An unknown player, one that cannot play by the rules, or a wrong number of them.
+        """
+        self.games.set_opponents(opponent, pool=pool)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(N, 108) bool, the legal actions of every game."""
@@ -202,7 +216,9 @@ class OklahomaGinVecEnv(VecEnv):
         Raises:
             AttributeError: Always.
         """
-        raise AttributeError(f"{attr_name!r} cannot be set; make a new OklahomaGinVecEnv")
+        raise AttributeError(
+            f"{attr_name!r} cannot be set; allowed: set_opponents(…), or a new OklahomaGinVecEnv"
+        )
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
         """False for each game asked for: there are no wrappers inside."""

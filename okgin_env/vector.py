@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from okgin_env.engine.buffers import Written
+from okgin_env.engine.buffers import Outputs
 from okgin_env.engine.decisions import OpponentLike, checked_actions
 from okgin_env.engine.games import Games
 from okgin_env.engine.infos import forfeited, hand_infos
@@ -34,6 +34,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         num_envs: Number of games N.
         autoreset_mode: What follows the end of an episode: `AutoresetMode.NEXT_STEP` (default), `SAME_STEP` or
             `DISABLED`, or its value as text.
+        pool: Several opponents instead of one; game i is played against `pool[i % len(pool)]`.
         threads: Threads to step the games with. The games are the same with any number.
     """
 
@@ -56,6 +57,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         threads: int = 1,
         render_mode: str | None = None,
+        pool: Sequence[OpponentLike] = (),
     ) -> None:
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -70,6 +72,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             rules,
             players=players,
             opponent=opponent,
+            pool=pool,
             seat=seat,
             episode=episode,
             reward=reward,
@@ -80,7 +83,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self.num_envs = num_envs
         self.render_mode = render_mode
         size = self.games.layout.size
-        self.single_observation_space = spaces.Box(0, 1, (size,), np.int8)
+        self.single_observation_space = self.games.observation_space()
         self.single_action_space = spaces.Discrete(N_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -121,10 +124,10 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             if not self._seeded:
                 self.games.seed(self._all, game_seeds(None, self.num_envs))
             self.games.seed(seeded, seeds)
-            written = self.games.reset(games, given)
+            outputs = self.games.reset(games, given)
         self._seeded = True
         self._ended[games] = False
-        self._keep(games, written)
+        self._keep(games, outputs)
         return self._observations.copy(), self._masks_info(games)
 
     def step(
@@ -157,16 +160,16 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         match = self.games.episode == MATCH  # in which hands end that are not the end
         hands_before = self.games.states["n_hands"].copy() if match else None
         same_step = mode == AutoresetMode.SAME_STEP
-        written = self.games.step(taken, stepped, same_step)
+        outputs = self.games.step(taken, stepped, same_step)
         if len(stepped) < self.num_envs:
-            self.games.reset(np.flatnonzero(self._ended), None, written)
-        dones = written.dones
+            self.games.reset(np.flatnonzero(self._ended), None, outputs)
+        dones = outputs.dones
         self._ended = np.zeros(self.num_envs, np.bool_) if same_step else dones.copy()
-        self._masks = written.masks
-        self._observations = written.observations  # a reset of some games repeats the others' rows
+        self._masks = outputs.masks
+        self._observations = outputs.observations  # a reset of some games repeats the others' rows
         if mode == AutoresetMode.DISABLED:
             # Where that is the rule, what callers write into theirs does not come back to them.
-            self._observations = written.observations.copy()
+            self._observations = outputs.observations.copy()
         info = self._masks_info(self._all)
         hand_over = dones.copy()
         if match:
@@ -178,14 +181,28 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             final_info["_action_mask"] = dones.copy()
             final_obs = np.empty(self.num_envs, object)  # of None
             ended = np.flatnonzero(dones)
-            for i, row in zip(ended.tolist(), written.final_observations[ended], strict=True):
+            for i, row in zip(ended.tolist(), outputs.final_observations[ended], strict=True):
                 final_obs[i] = row
             info |= {"final_obs": final_obs, "_final_obs": dones.copy()}
             info |= {"final_info": final_info, "_final_info": dones.copy()}
             hand_over &= ~dones
         if hand_over.any():
             info |= self._hands_info(hand_over)
-        return written.observations, written.rewards, dones, np.zeros_like(dones), info
+        return outputs.observations, outputs.rewards, dones, np.zeros_like(dones), info
+
+    def set_opponents(
+        self, opponent: OpponentLike | None = None, *, pool: Sequence[OpponentLike] = ()
+    ) -> None:
+        """Changes the opponents, from each game's next deal.
+
+        Args:
+            opponent: A name, a model file, a `Player`, or a sequence of them in turn order.
+            pool: Several such opponents instead; game i is played against `pool[i % len(pool)]`.
+
+        Raises:
+            ValueError: An unknown player, one that cannot play by the rules, or a wrong number of them.
+        """
+        self.games.set_opponents(opponent, pool=pool)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(N, 108) bool, the legal actions of every game."""
@@ -232,11 +249,11 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         seeds = [game_seeds(seed[i], 1)[0] for i in chosen]
         return np.array(chosen, np.int64), np.array(seeds, np.uint64)
 
-    def _keep(self, games: NDArray[np.int64], written: Written) -> None:
+    def _keep(self, games: NDArray[np.int64], outputs: Outputs) -> None:
         self._observations = self._observations.copy()
-        self._observations[games] = written.observations[games]
+        self._observations[games] = outputs.observations[games]
         self._masks = self._masks.copy()
-        self._masks[games] = written.masks[games]
+        self._masks[games] = outputs.masks[games]
 
     def _masks_info(self, games: NDArray[np.int64]) -> dict[str, Any]:
         if len(games) == self.num_envs:  # the step's own array: nobody else will write into it

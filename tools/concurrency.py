@@ -46,6 +46,7 @@ class First(players.Bot):
     """Takes the first legal action."""
 
     def choose(self, view: Any, rng: np.random.Generator) -> int:
+        """Takes it."""
         return view.legal[0]
 
 

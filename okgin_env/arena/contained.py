@@ -55,7 +55,7 @@ class Contained:
         kind = actions - N_ACTIONS
         known = (kind >= 0) & (kind < len(FAULTS))
         faults = np.where(legal, -1, np.where(known, kind, _ILLEGAL))
-        if not legal.all() and (trouble := getattr(self.player, "last_trouble", "")):
+        if not legal.all() and (trouble := self.player.last_trouble):
             self._say(trouble)
         return np.where(legal, actions, N_ACTIONS), faults
 
@@ -77,21 +77,15 @@ class Contained:
 
     def hand_over(self, view: SeatView) -> None:
         """Tells a player that wants to know that a hand is over."""
-        told = getattr(self.player, "hand_over", None)
-        if told is None:
-            return
         try:
-            told(view)
+            self.player.hand_over(view)
         except (Exception, SystemExit) as error:
             self._say(f"hand_over(): {type(error).__name__}: {error}")
 
     def close(self) -> None:
         """Tells the player that no more hands are to come."""
-        closed = getattr(self.player, "close", None)
-        if closed is None:
-            return
         try:
-            closed()
+            self.player.close()
         except (Exception, SystemExit) as error:
             self._say(f"close(): {type(error).__name__}: {error}")
 

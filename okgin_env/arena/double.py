@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.arena.store.fingerprints import fingerprint
 from okgin_env.kernel.policies import EXTERNAL
-from okgin_env.players.base import Decisions, Player, kernel_policy
+from okgin_env.players.base import Decisions, Player
+from okgin_env.players.network import NetworkPlayer
 
 _DOUBLE = np.uint64(0x9E3779B97F4A7C15)  # what its random words differ by
 
 
 @dataclass(frozen=True)
-class Double:
+class Double(Player):
     """A player that decides as another does, with other random numbers."""
 
     player: Player
+    name: str = field(init=False)  # the other's with a mark
 
-    @property
-    def name(self) -> str:
-        """The other's name with a mark."""
-        return double_name(self.player.name)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", double_name(self.player.name))
 
     @property
     def fingerprint(self) -> str:
@@ -43,5 +43,5 @@ def double_name(name: str) -> str:
 
 def quick_double(player: Player) -> Double | None:
     """A player's double, if it is quick: compiled, or asked in batches without thinking long."""
-    quick = kernel_policy(player) != EXTERNAL or hasattr(player, "weights")
+    quick = player.kernel_policy != EXTERNAL or isinstance(player, NetworkPlayer)
     return Double(player) if quick else None

@@ -28,7 +28,7 @@ from okgin_env.arena.store.store import Store
 from okgin_env.arena.task import Task
 from okgin_env.histories.hand import check_name
 from okgin_env.kernel.policies import EXTERNAL
-from okgin_env.players.base import Player, check_rules, kernel_policy, plays_one_by_one
+from okgin_env.players.base import Player, check_rules
 from okgin_env.rules import Rules
 
 KINDS = ("hands", "matches")
@@ -190,11 +190,11 @@ class _Tournament:
     def _deals_a_task(self, a: str, b: str, kind: str) -> int:
         """Deals of one task: enough to be worth sending, few enough to lose little."""
         pair = (self.seated[a], self.seated[b])
-        if given := [n for p in pair if (n := getattr(p, "deals_per_task", 0))]:
+        if given := [n for p in pair if (n := p.deals_per_task)]:
             size = min(given)
-        elif any(plays_one_by_one(player) for player in pair):
+        elif any(player.one_by_one for player in pair):
             size = 32
-        elif any(kernel_policy(player) == EXTERNAL for player in pair):
+        elif any(player.kernel_policy == EXTERNAL for player in pair):
             size = 1024
         else:
             size = 16_384  # some 100 ms

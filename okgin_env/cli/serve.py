@@ -34,7 +34,6 @@ from okgin_env.layout import (
     SHED,
 )
 from okgin_env.players import Decisions, Player
-from okgin_env.players.base import kernel_policy
 from okgin_env.players.subprocess.messages import ACTIONS, MAX_NAME
 from okgin_env.positions import MAX_SCORE
 from okgin_env.rules import Rules
@@ -190,7 +189,7 @@ def _warm_up(player: Player, rules: Rules) -> None:
     batch.begin_games(state, _ONE, record)
     decisions = ask(state, _ONE, rules, record, state["seat"].astype(np.int64), batch.HAND)
     _ = decisions.view(0).legal
-    if kernel_policy(player) >= 0:  # it keeps nothing, so it may be asked for nothing
+    if player.kernel_policy >= 0:  # it keeps nothing, so it may be asked for nothing
         player.act(decisions)
 
 

@@ -7,12 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env.layout import N_ACTIONS, layout
-
-_MAPPED_BYTES = 1 << 17  # from this size on glibc maps an array anew each time
+from okgin_env.layout import N_ACTIONS
 
 
-class Written(NamedTuple):
+class Outputs(NamedTuple):
     """What a step writes.
 
     Attributes:
@@ -31,46 +29,26 @@ class Written(NamedTuple):
     final_observations: NDArray[np.int8]
 
 
-def unused(players: int, match: bool) -> Written:
-    """Arrays of one row for `step_games` where no seat is a learner's and nothing is written."""
-    size = layout(players, match).size
-    return Written(
-        np.zeros((1, size), np.int8),
-        np.zeros((1, N_ACTIONS), np.int8),
-        np.zeros(1),
-        np.zeros(1, np.bool_),
-        np.zeros((1, size), np.int8),
-    )
+class Buffers:
+    """Gives fresh arrays to write in.
 
+    Args:
+        n_games: N.
+        size: Features of an observation.
+        written: Whether observations and masks are written; if not they have one row.
+    """
 
-class Blank:
-    """Gives fresh arrays to write in, for N games with observations of D features."""
-
-    def __init__(self, n_games: int, size: int) -> None:
-        self._n, self._size = n_games, size
+    def __init__(self, n_games: int, size: int, written: bool) -> None:
+        self._n, self._rows, self._size = n_games, n_games if written else 1, size
         self._none = np.empty((1, size), np.int8)
-        self._last_rows = np.empty((n_games, size), np.int8)
-        if self._last_rows.nbytes > _MAPPED_BYTES:
-            _keep_big_arrays_in_the_heap()
+        self._last_rows = np.empty((self._rows, size), np.int8)
 
-    def rows(self, autoreset: bool) -> Written:
+    def fresh(self, autoreset: bool) -> Outputs:
         """All but `final_observations` are fresh; without `autoreset` nothing is written to those."""
-        n = self._n
-        return Written(
-            np.empty((n, self._size), np.int8),
-            np.empty((n, N_ACTIONS), np.int8),
-            np.zeros(n),
-            np.zeros(n, np.bool_),
+        return Outputs(
+            np.empty((self._rows, self._size), np.int8),
+            np.empty((self._rows, N_ACTIONS), np.int8),
+            np.zeros(self._n),
+            np.zeros(self._n, np.bool_),
             self._last_rows if autoreset else self._none,
         )
-
-
-def _keep_big_arrays_in_the_heap() -> None:
-    """Makes glibc keep the memory of arrays of a step for the next step.
-
-    Fresh arrays of some hundred kilobytes are mapped anew each time, which costs more than filling them. Once a bigger block
-    has been freed, glibc takes blocks up to its size from the heap and keeps them there.
-    """
-    block = np.empty(31 << 20, np.uint8)
-    block[:: 1 << 20] = 0
-    del block

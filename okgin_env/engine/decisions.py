@@ -86,7 +86,8 @@ def ask(
     masks = np.zeros((n, N_ACTIONS), np.int8)
     words = np.zeros(n, np.uint64)
     batch.ask_games(states, games, rules_record, seats, episode, views, observations, masks, words)
-    return Decisions(rules, views, seats, observations, masks, words)
+    match = episode == batch.MATCH
+    return Decisions(rules, views, seats, observations, masks, words, "match" if match else "hand")
 
 
 def answer(player: Player, decisions: Decisions) -> NDArray[np.int64]:

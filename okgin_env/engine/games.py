@@ -11,14 +11,16 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from okgin_env.engine.buffers import Blank, Written
+from okgin_env.engine.buffers import Buffers, Outputs
 from okgin_env.engine.decisions import OpponentLike, answer, ask, view_of
 from okgin_env.engine.opponents import Opponents
 from okgin_env.engine.threads import Threads
 from okgin_env.kernel import batch
+from okgin_env.kernel.batch import EVERYBODY, NOBODY
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import N_CARDS, OVER, REWARDS, layout
 from okgin_env.players.base import Decisions
@@ -44,7 +46,7 @@ def check_episode(rules: Rules, episode: str, reward: str) -> None:
 
 
 class Games:
-    """N games, each with a learner in `seat` and opponents in the other seats.
+    """N games, each with a learner in `seat` and opponents in the other seats, or with all seats played from outside.
 
     Args:
         n_games: N.
@@ -52,7 +54,8 @@ class Games:
         players: Seats of a preset.
         opponent: Whom the learner plays in every game: one player, or one for each other seat in turn order.
         pool: Several such opponents instead; game i is played against `pool[i % len(pool)]`.
-        seat: The learner's seat.
+        seat: The learner's seat; `kernel.batch.EVERYBODY`: there are no opponents, whoever is to move is given its action
+            by `step`, and a forfeit ends the episode; `NOBODY`: the same, but a forfeit ends the hand only.
         episode: "hand" or "match".
         reward: "points", "win" or "match".
         outlook: Whether observations have the outlook of the own hand, too.
@@ -63,6 +66,7 @@ class Games:
         states: (N,) `STATE`, the games.
         finals: (N,) `STATE`, of each game the last hand that ended, as it ended.
         policies: (N, 4) int8, which compiled player sits in each seat; EXTERNAL: one that is asked from outside.
+        rules_record: (1,) the rules as compiled code reads them.
         recorder: If set, called with every hand that ends, as a (1,) `STATE` array that it must copy to keep.
     """
 
@@ -84,7 +88,8 @@ class Games:
             raise ValueError(f"num_envs={shown(n_games)}; allowed: 1 or more")
         self.rules = as_rules(rules, players)
         check_episode(self.rules, episode, reward)
-        check_seat("seat", seat, self.rules)
+        if seat not in (NOBODY, EVERYBODY):
+            check_seat("seat", seat, self.rules)
         self._threads = Threads(threads, n_games)
         self.n_games = n_games
         self.seat = seat
@@ -93,22 +98,43 @@ class Games:
         self.layout = layout(self.rules.players, episode == "match", bool(outlook))
         self.states = new_states(n_games)
         self.finals = new_states(n_games)
-        self._rules = as_records(self.rules.to_record())
+        self.rules_record = as_records(self.rules.to_record())
         self._seats = np.full(n_games, seat)
+        self._opponents = Opponents(n_games, seat, self.rules)
+        self.policies = self._opponents.policies
         self._no_action = np.full(n_games, batch.NO_ACTION)
-        self._blank = Blank(n_games, self.layout.size)
-        self.seat_pool(pool or [opponent])
+        self._buffers = Buffers(n_games, self.layout.size, seat >= 0)
+        if seat >= 0:
+            self.set_opponents(opponent, pool=pool, at_once=True)
         self._started = False
         self.recorder: Callable[[NDArray[np.void]], None] | None = None
 
-    def seat_pool(self, pool: Sequence[OpponentLike]) -> None:
-        """Seats opponents, who play from their next decision on: in game i those of `pool[i % len(pool)]`.
+    def set_opponents(
+        self,
+        opponent: OpponentLike | None = None,
+        *,
+        pool: Sequence[OpponentLike] = (),
+        at_once: bool = False,
+    ) -> None:
+        """Changes the opponents: from each game's next deal, or at once, in the middle of its hand.
+
+        Args:
+            opponent: One player, or one for each other seat in turn order.
+            pool: Several such opponents instead; game i is played against `pool[i % len(pool)]`.
+            at_once: Whether hands in progress go on with the new opponents.
 
         Raises:
-            ValueError: An unknown player, one that cannot play by the rules, or a wrong number of them.
+            ValueError: Neither is given, an unknown player, one that cannot play by the rules, or a wrong number of them.
         """
-        self._opponents = Opponents(pool, self.n_games, self.seat, self.rules)
-        self.policies = self._opponents.policies
+        if not pool and opponent is None:
+            raise ValueError("opponent=None; allowed: a player, one for each other seat, or pool=…")
+        self._opponents.change(pool or [opponent], at_once)  # pyright: ignore[reportArgumentType]
+
+    def observation_space(self) -> Any:
+        """The space of one observation; what its features are stands in it, and so in models that are saved with it."""
+        space = spaces.Box(0, 1, (self.layout.size,), np.int8)
+        space.features = self.layout.described  # pyright: ignore[reportAttributeAccessIssue]
+        return space
 
     # --- episodes ---------------------------------------------------------------------------------
 
@@ -131,14 +157,14 @@ class Games:
         self,
         games: NDArray[np.int64],
         options: Mapping[str, Any] | None = None,
-        written: Written | None = None,
-    ) -> Written:
+        outputs: Outputs | None = None,
+    ) -> Outputs:
         """Starts new episodes and plays on to the learner's first decision.
 
         Args:
             games: (M,) indices.
             options: ``deck`` and ``dealer`` (The deal), or ``state``, see `okgin_env.positions`.
-            written: What a step of other games has returned, to be filled in for these; None: fresh arrays.
+            outputs: What a step of other games has returned, to be filled in for these; None: fresh arrays.
 
         Returns:
             As `step`; rewards and dones of these games are left as they are.
@@ -153,26 +179,29 @@ class Games:
                 given = check_state(options["state"], self.rules, int(self.states["rng"][i]))
                 self.states[i : i + 1] = given
         elif options.get("deck") is None and options.get("dealer") is None:
-            batch.begin_games(self.states, games, self._rules)
+            batch.begin_games(self.states, games, self.rules_record)
         else:
             dealer = check_dealer(options.get("dealer"), self.rules)
             deck = np.full(N_CARDS, -1, np.int8)
             if options.get("deck") is not None:
                 deck = given = check_deck(options["deck"])
             decks = np.tile(deck, (len(games), 1))
-            batch.deal_games(self.states, games, self._rules, decks, np.full(len(games), dealer))
+            batch.deal_games(
+                self.states, games, self.rules_record, decks, np.full(len(games), dealer)
+            )
         before = self.states["deck"][games].copy() if given is not None else None
-        written = written or self._blank.rows(False)
+        outputs = outputs or self._buffers.fresh(False)
         self._started = True
-        self._advance(self._no_action, games, False, False, written)
+        self._opponents.sit_down(games)
+        self._advance(self._no_action, games, outputs, pay=False, autoreset=False)
         hand = self.episode == batch.HAND  # in a match the next hand is dealt
         if hand and before is not None and (self.states["deck"][games] != before).any():
             raise ValueError(f"the given hand ends before seat {self.seat} has a decision")
-        return written
+        return outputs
 
     def step(
         self, actions: NDArray[np.int64], games: NDArray[np.int64], autoreset: bool
-    ) -> Written:
+    ) -> Outputs:
         """Takes the learners' actions and plays on to their next decisions.
 
         Args:
@@ -181,13 +210,14 @@ class Games:
             autoreset: Whether to start a new episode where one is over.
 
         Returns:
-            Fresh arrays; rows of games that were not stepped hold anything, but no done.
+            Fresh arrays; rows of games that were not stepped hold anything, but no done. Without a learner only
+            dones are written.
         """
         if not self._started:
             raise ResetNeeded("step() before the first reset()")
-        written = self._blank.rows(autoreset)
-        self._advance(actions, games, True, autoreset, written)
-        return written
+        outputs = self._buffers.fresh(autoreset)
+        self._advance(actions, games, outputs, pay=True, autoreset=autoreset)
+        return outputs
 
     def restore(self, states: NDArray[np.void], finals: NDArray[np.void]) -> None:
         """Goes on from saved `states` and `finals`: (N,) `STATE` of these same games."""
@@ -199,20 +229,33 @@ class Games:
         return self.states["phase"][games] == OVER
 
     def decisions(
-        self, games: NDArray[np.int64], seats: NDArray[np.int64] | None = None
+        self,
+        games: NDArray[np.int64],
+        seats: NDArray[np.int64] | None = None,
+        outlook: bool = False,
     ) -> Decisions:
-        """What the given seats (default: those to move) may see of the games."""
+        """What the given seats (default: those to move) may see of the games; where a seat is to move its stream goes on."""
         chosen = self.states["seat"][games].astype(np.int64) if seats is None else seats
-        return ask(self.states, games, self.rules, self._rules, chosen, self.episode)
+        return ask(self.states, games, self.rules, self.rules_record, chosen, self.episode, outlook)
+
+    def last_hand(self, i: int) -> NDArray[np.void]:
+        """A copy of game i as a (1,) `STATE` array; once it is over, of its last hand as it ended."""
+        over = self.states["phase"][i] == OVER
+        return (self.finals if over else self.states)[i : i + 1].copy()
 
     def view(self, i: int, seat: int | None = None, reveal: bool = False) -> SeatView:
         """What a seat (default: the learner's) may see of game i; once it is over, of its last hand.
 
         With `reveal` all cards are open: for somebody who looks on, never for a player.
         """
-        over = self.states["phase"][i] == OVER
-        record = (self.finals if over else self.states)[i : i + 1].copy()
-        return view_of(record, self.rules, self._rules, self.seat if seat is None else seat, reveal)
+        chosen = self.seat if seat is None else seat
+        return view_of(self.last_hand(i), self.rules, self.rules_record, chosen, reveal)
+
+    def hand_rewards(self, i: int) -> list[float]:
+        """The reward of every seat for the last hand that ended in game i."""
+        seats = range(self.rules.players)
+        final, rules = self.finals[i], self.rules_record[0]
+        return [float(batch.hand_reward(final, rules, self.reward, seat)) for seat in seats]
 
     # --- one pass -----------------------------------------------------------------------------------
 
@@ -220,13 +263,16 @@ class Games:
         self,
         actions: NDArray[np.int64],
         games: NDArray[np.int64],
+        outputs: Outputs,
         pay: bool,
         autoreset: bool,
-        written: Written,
     ) -> None:
         """Steps games and asks outside players until every game is the learner's turn or over."""
-        self._kernel(actions, games, pay, autoreset, written)
-        if not self._opponents.outside:
+        step = self._play if self.recorder is None else self._play_and_record
+        how = (self.episode, self.reward, pay, autoreset, self.recorder is not None)
+        step(actions, games, outputs, how)
+        outside = self._opponents.outside
+        if not outside:
             return
         for _ in range(_MAX_ROUNDS):
             waiting = games[
@@ -237,59 +283,46 @@ class Games:
             answers = np.full(self.n_games, batch.NO_ACTION)
             for player, asked in self._opponents.asked(waiting, self.states["seat"][waiting]):
                 answers[asked] = answer(player, self.decisions(asked))
-            self._kernel(answers, waiting, pay, autoreset, written)
-        names = ", ".join(player.name for _, _, player in self._opponents.outside)
+            step(answers, waiting, outputs, how)
+        names = ", ".join(player.name for player in outside)
         raise RuntimeError(f"seat {self.seat} never gets to move against {names}")
 
-    def _kernel(
+    def _play(
         self,
         actions: NDArray[np.int64],
         games: NDArray[np.int64],
-        pay: bool,
-        autoreset: bool,
-        written: Written,
+        outputs: Outputs,
+        how: tuple[Any, ...],
     ) -> None:
-        """Steps games in the kernel; with a recorder, stops for it after every hand."""
-        if self.recorder is None:
-            self._call(actions, games, pay, autoreset, False, written)
-            return
+        """One compiled call, or one for each thread on its share of the games."""
+        opponents = self._opponents
+        tables = (
+            self.states, self.finals, self.rules_record, self.policies, self._seats, opponents.coming, opponents.changing,
+        )  # fmt: skip
+        self._threads.call(batch.step_games, tables, games, actions, tuple(outputs), how)
+
+    def _play_and_record(
+        self,
+        actions: NDArray[np.int64],
+        games: NDArray[np.int64],
+        outputs: Outputs,
+        how: tuple[Any, ...],
+    ) -> None:
+        """As `_play`, but stops after every hand for the recorder."""
+        assert self.recorder is not None
         while len(games):
-            dones = written.dones.copy()
-            self._call(actions, games, pay, autoreset, True, written)
-            for i in games[written.dones[games] & ~dones[games]].tolist():
+            dones = outputs.dones.copy()
+            self._play(actions, games, outputs, how)
+            for i in games[outputs.dones[games] & ~dones[games]].tolist():
                 self.recorder(self.finals[i : i + 1])
             paused = np.zeros(len(games), np.bool_)
             batch.paused_games(self.states, games, self._seats, self.episode, paused)
             games = games[paused]
             for i in games.tolist():
                 self.recorder(self.states[i : i + 1])
-            batch.next_games(self.states, games, self._rules)
+            self._opponents.sit_down(games)
+            batch.next_games(self.states, games, self.rules_record)
             actions = self._no_action
-
-    def _call(
-        self,
-        actions: NDArray[np.int64],
-        games: NDArray[np.int64],
-        pay: bool,
-        autoreset: bool,
-        pause: bool,
-        written: Written,
-    ) -> None:
-        """One compiled call, or one for each thread on its share of the games."""
-        before = (self.states, self.finals)
-        after = (
-            self._rules,
-            self.policies,
-            self._seats,
-            actions,
-            self.episode,
-            self.reward,
-            pay,
-            autoreset,
-            pause,
-            *written,
-        )
-        self._threads.call(batch.step_games, before, games, after)
 
     def close(self) -> None:
         """Ends the worker threads; they start again when they are needed."""

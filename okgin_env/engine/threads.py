@@ -33,22 +33,18 @@ class Threads:
         self._owner = 0
 
     def call(
-        self,
-        function: Callable[..., object],
-        before: tuple[Any, ...],
-        games: NDArray[np.int64],
-        after: tuple[Any, ...],
+        self, function: Callable[..., object], tables: Any, games: NDArray[np.int64], *more: Any
     ) -> None:
-        """Calls `function(*before, games, *after)`, or that in each thread with its share of the games."""
+        """Calls `function(tables, games, *more)`, or that in each thread with its share of the games."""
         if self.n == 1 or len(games) < 2 * _MIN_PER_THREAD:
-            function(*before, games, *after)
+            function(tables, games, *more)
             return
         if self._pool is None or self._owner != os.getpid():  # threads do not survive a fork
             self._pool = ThreadPoolExecutor(self.n - 1)
             self._owner = os.getpid()
         own, *others = np.array_split(games, self.n)
-        started = [self._pool.submit(function, *before, part, *after) for part in others]
-        function(*before, own, *after)
+        started = [self._pool.submit(function, tables, part, *more) for part in others]
+        function(tables, own, *more)
         for part in started:
             part.result()
 

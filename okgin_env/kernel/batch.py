@@ -18,7 +18,12 @@ from okgin_env.layout import ILLEGAL, MAX_MATCH_HANDS, N_CARDS, OVER
 
 HAND = 0  # an episode is one hand
 MATCH = 1  # an episode is a match
-NOBODY = -1  # in place of a learner's seat: every seat is a player's
+NOBODY = (
+    -1
+)  # in place of a learner's seat: every seat is a player's, and a forfeit ends the hand only
+EVERYBODY = (
+    -2
+)  # every seat is a learner's: observations are asked for, and a forfeit ends the episode
 NO_ACTION = np.iinfo(np.int64).min  # in place of an action: the game is only played on
 
 
@@ -32,14 +37,6 @@ def begin(s, rules):
 
 
 @compiled
-def _goes_on(s, seat, episode):
-    """Whether a match goes on after the hand that has just ended."""
-    forfeited = s.ending == ILLEGAL and seat != NOBODY  # ends the episode, not only the hand
-    undecided = s.match_winner < 0 and s.n_hands < MAX_MATCH_HANDS
-    return episode == MATCH and undecided and not forfeited
-
-
-@compiled
 def next_hand(s, rules):
     """Deals the next hand of a match."""
     dealer = next_dealer(s, rules)
@@ -48,33 +45,54 @@ def next_hand(s, rules):
 
 
 @compiled
-def _close_hand(states, finals, i, rules, seat, episode, kind, pause, keep):
+def _seat_coming(i, policies, coming, changing):
+    """Lets the opponents that wait for the next deal of game i sit down."""
+    if changing[i]:
+        for p in range(policies.shape[1]):
+            policies[i, p] = coming[i, p]
+        changing[i] = False
+
+
+@compiled
+def _goes_on(s, seat, episode):
+    """Whether a match goes on after the hand that has just ended."""
+    forfeited = s.ending == ILLEGAL and seat != NOBODY  # ends the episode, not only the hand
+    undecided = s.match_winner < 0 and s.n_hands < MAX_MATCH_HANDS
+    return episode == MATCH and undecided and not forfeited
+
+
+@compiled
+def _close_hand(tables, i, how, keep):
     """If the hand of game i has just ended, books it; in a match the next hand is dealt.
 
     With `keep` the hand is copied to `finals[i]`; hands that end on the way to the first decision of a new episode must not
     take the place of the one the last episode ended with.
     """
-    s = states[i]
+    states, finals, rules, policies, seats, coming, changing = tables
+    episode, kind, _, _, pause = how
+    s, seat = states[i], seats[i]
     if s.phase != OVER:
         return
     if keep:
         finals[i] = s
-    if seat != NOBODY:
-        s.unpaid += hand_reward(s, rules, kind, seat)
+    if seat >= 0:
+        s.unpaid += hand_reward(s, rules[0], kind, seat)
     if not pause and _goes_on(s, seat, episode):
-        next_hand(s, rules)
+        _seat_coming(i, policies, coming, changing)
+        next_hand(s, rules[0])
 
 
 @compiled
-def _run(states, finals, i, rules, policies, seat, episode, kind, pause, keep, table):
+def _run(tables, i, how, keep, table):
     """Plays game i on its compiled seats until an outside seat is to move or the episode is over."""
+    states, _, rules, policies, _, _, _ = tables
     s = states[i]
     while s.phase != OVER:
-        policy = policies[s.seat]
+        policy = policies[i, s.seat]
         if policy == EXTERNAL:
             return
-        step(s, rules, choose(s, rules, policy, table))
-        _close_hand(states, finals, i, rules, seat, episode, kind, pause, keep)
+        step(s, rules[0], choose(s, rules[0], policy, table))
+        _close_hand(tables, i, how, keep)
 
 
 @compiled
@@ -88,50 +106,41 @@ def _write(s, rules, seat, episode, observation, mask, table):
 
 
 @compiled
-def step_games(
-    states,
-    finals,
-    games,
-    rules,
-    policies,
-    seats,
-    actions,
-    episode,
-    kind,
-    pay,
-    autoreset,
-    pause,
-    observations,
-    masks,
-    rewards,
-    dones,
-    final_observations,
-):
+def step_games(tables, games, actions, outputs, how):
     """Steps games: the action of the outside seat to move, then compiled seats up to the next outside one.
 
     Observation, mask and reward of a game are written when its learner is to move or its episode is over; a game
     that waits for another outside player keeps what it had (the caller asks that player and calls again).
 
     Args:
+        tables: (states, finals, rules, policies, seats, coming, changing), see below; plain tuples, since a call with a few
+            of them costs half of one with all that is in them, and less than one with named tuples.
+        games: (M,) int64, indices of the games to step.
+        actions: (N,) int64, action ids (any other number is an illegal action), or NO_ACTION.
+        outputs: (observations, masks, rewards, dones, final observations), as in `engine.buffers.Outputs`; the first two
+            and the last may have a single row where there is no learner. Call with dones False.
+        how: (episode, kind, pay, autoreset, pause), see below.
+
+    What is in the tables:
         states: (N,) `STATE`, changed in place.
         finals: (N,) `STATE`, receives each hand as it ended.
-        games: (M,) int64, indices of the games to step.
         rules: (1,) `RULES_DTYPE`.
         policies: (N, 4) int8, policy id of each seat, EXTERNAL for outside ones.
-        seats: (N,) int64, the learner's seat, or NOBODY.
-        actions: (N,) int64, action ids (any other number is an illegal action), or NO_ACTION.
+        seats: (N,) int64, the learner's seat, NOBODY or EVERYBODY.
+        coming: (N, 4) int8, policies from a game's next deal on, where it is
+        changing: (N,) bool.
+
+    How to step:
         episode: HAND or MATCH.
         kind: Reward kind.
         pay: False after a reset, which can report neither a reward nor an end: rewards wait for the next step,
             and an episode that ends before the learner's first decision is replaced by a new one.
         autoreset: Whether a new episode is dealt at once where one is over.
         pause: Whether to stop after each hand of a match, for somebody to look at it before `next_games`.
-        observations: (N, D) int8.
-        masks: (N, 108) int8.
-        rewards: (N,) float64, in hundreds of points or wins.
-        dones: (N,) bool, set where an episode is over; call with False.
-        final_observations: (N, D) int8, written where an episode is over and `autoreset` is on.
     """
+    states, _, rules, policies, seats, coming, changing = tables
+    observations, masks, rewards, dones, final_observations = outputs
+    episode, _, pay, autoreset, pause = how
     table = np.empty(N_CARDS, np.int16)
     spare_mask = np.empty(masks.shape[1], np.int8)
     r = rules[0]
@@ -139,14 +148,13 @@ def step_games(
         i = games[g]
         s = states[i]
         seat = seats[i]
-        # A batch without learners may come with arrays of one row.
-        keep = pay and (seat == NOBODY or not dones[i])
+        keep = pay and not dones[i]
         if actions[i] != NO_ACTION and s.phase != OVER:
             step(s, r, actions[i])
-            _close_hand(states, finals, i, r, seat, episode, kind, pause, keep)
+            _close_hand(tables, i, how, keep)
         while True:
-            _run(states, finals, i, r, policies[i], seat, episode, kind, pause, keep, table)
-            if seat == NOBODY or s.phase != OVER or (pause and _goes_on(s, seat, episode)):
+            _run(tables, i, how, keep, table)
+            if seat < 0 or s.phase != OVER or (pause and _goes_on(s, seat, episode)):
                 break
             if keep:
                 dones[i] = True
@@ -156,8 +164,10 @@ def step_games(
                     break
                 _write(s, r, seat, episode, final_observations[i], spare_mask, table)
             keep = False
+            _seat_coming(i, policies, coming, changing)
             begin(s, r)
-        if seat == NOBODY:
+        if seat < 0:
+            dones[i] = s.phase == OVER and not _goes_on(s, seat, episode)
             continue
         told = dones[i] and not autoreset if s.phase == OVER else s.seat == seat
         if not told:
@@ -166,6 +176,13 @@ def step_games(
             rewards[i] = s.unpaid
             s.unpaid = 0.0
         _write(s, r, seat, episode, observations[i], masks[i], table)
+
+
+@compiled
+def seat_games(policies, coming, changing, games):
+    """Lets the opponents that wait for the next deal sit down in each of the games; as in `step_games`."""
+    for g in range(len(games)):
+        _seat_coming(games[g], policies, coming, changing)
 
 
 @compiled

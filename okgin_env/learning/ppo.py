@@ -159,7 +159,8 @@ class _Run:
     def seat_opponents(self) -> None:
         """Seats the opponents of the steps to come."""
         steps = self.model.num_timesteps
-        self.env.games.seat_pool(selfplay.pool(self.config, self.folder, steps))
+        past = selfplay.pool(self.config, self.folder, steps)
+        self.env.games.set_opponents(pool=past, at_once=True)  # so that a run goes on exactly
 
     def train(self) -> None:
         """Trains to the configured number of steps."""

@@ -1,4 +1,4 @@
-"""Players: scripted, learned, or your own, all behind one protocol (`Player`)."""
+"""Players: scripted, learned, or your own, all of one base class (`Player`)."""
 
 from __future__ import annotations
 
@@ -68,10 +68,11 @@ def make(spec: str | Path | Player, *, move_time: float = 1.0) -> Player:
     if isinstance(spec, Path):
         spec = str(spec)
     if not isinstance(spec, str):
-        if isinstance(spec, Player) and not isinstance(spec, type):
+        if isinstance(spec, Player):
             return spec
         raise ValueError(
-            f"player {shown(spec)}; allowed: a name, a file, or an object with name and act()"
+            f"player {shown(spec)}; allowed: a name, a file, or an object of a class derived from "
+            "okgin_env.players.Player (or Bot)"
         )
     if spec in names():
         return ScriptedPlayer(spec)
@@ -99,5 +100,7 @@ def _imported(spec: str) -> Player:
     except (Exception, SystemExit) as error:  # whatever somebody's module does when it is imported
         raise ValueError(f"player {shown(spec)} cannot be made: {told(error)}") from error
     if not isinstance(player, Player):
-        raise ValueError(f"player {shown(spec)} has no name and act(decisions); derive it from Bot")
+        raise ValueError(
+            f"player {shown(spec)}: allowed: a class derived from okgin_env.players.Player (or Bot)"
+        )
     return player

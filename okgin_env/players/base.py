@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 import okgin_env.render  # noqa: F401 - views that players are handed can be printed
 from okgin_env.kernel.policies import EXTERNAL
-from okgin_env.layout import N_ACTIONS, layout
+from okgin_env.layout import N_ACTIONS
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
@@ -31,6 +32,7 @@ class Decisions:
         masks: (M, 108) int8 masks of the legal actions.
         words: (M,) uint64, a random number for each decision from the game's own stream: what a player draws
             from it is the same in every adapter.
+        episode: "hand": the points of each hand are all that counts; "match": they are hands of matches.
     """
 
     rules: Rules
@@ -39,25 +41,20 @@ class Decisions:
     observations: NDArray[np.int8]
     masks: NDArray[np.int8]
     words: NDArray[np.uint64]
+    episode: str = "hand"
 
     def __len__(self) -> int:
         return len(self.seats)
 
     def __getitem__(self, chosen: slice) -> Decisions:
         """Some of the decisions."""
-        return Decisions(
-            self.rules,
-            self.records[chosen],
-            self.seats[chosen],
-            self.observations[chosen],
-            self.masks[chosen],
-            self.words[chosen],
-        )
+        rows = ("records", "seats", "observations", "masks", "words")
+        return dataclasses.replace(self, **{name: getattr(self, name)[chosen] for name in rows})
 
     @property
     def match(self) -> bool:
-        """Whether the hands are those of a match; else the points of each are all that counts."""
-        return self.observations.shape[1] == layout(self.rules.players, match=True).size
+        """Whether the hands are those of a match."""
+        return self.episode == "match"
 
     def view(self, k: int) -> SeatView:
         """The k-th decision as a readable view."""
@@ -68,22 +65,67 @@ class Decisions:
         return np.random.default_rng(int(self.words[k]))
 
 
-def kernel_policy(player: Player) -> int:
-    """The policy id of a player that the kernel can run itself, else `kernel.policies.EXTERNAL`.
-
-    A player says so with `kernel_policy`; an attribute called `policy` is the player's own business.
-    """
-    return getattr(player, "kernel_policy", EXTERNAL)
-
-
 def fault_action(fault: str) -> int:
     """The answer of a player that could not answer: no action id, so it forfeits, and it says why."""
     return N_ACTIONS + FAULTS.index(fault)
 
 
-def plays_one_by_one(player: Player) -> bool:
-    """Whether a player wants one hand after the other instead of a batch of them (`one_by_one` on it is true)."""
-    return bool(getattr(player, "one_by_one", False))
+class Player:
+    """Anything that plays: derive from it and write `act`, or derive from `Bot` and write `choose`.
+
+    A player keeps no state between calls: a view holds the whole hand so far. What else a table asks of it has a default:
+
+    Attributes:
+        name: What tables call it; by default its class's name.
+        kernel_policy: Id of the compiled policy that plays for it inside the kernel; `EXTERNAL`: `act` is asked.
+        one_by_one: Whether the arena is to play its hands one after the other and call `hand_over` after each.
+        deals_per_task: Deals that the arena is to play at once; 0: as many as it thinks best.
+        fingerprint: What tells it from another player of its name in stored results; None: its class's source and its
+            settings do.
+        fingerprint_files: Further files that decide its moves.
+        last_trouble: What was wrong when its last answer was no legal move, in a line.
+    """
+
+    name: str  # no value here: it would be the default of a dataclass
+    one_by_one: bool = False
+    last_trouble: str = ""
+
+    def __init_subclass__(cls) -> None:
+        if "name" not in cls.__dict__ and "name" not in cls.__annotations__:
+            cls.name = cls.__name__
+
+    @property
+    def kernel_policy(self) -> int:
+        """See the class."""
+        return EXTERNAL
+
+    @property
+    def deals_per_task(self) -> int:
+        """See the class."""
+        return 0
+
+    @property
+    def fingerprint(self) -> str | None:
+        """See the class."""
+        return None
+
+    @property
+    def fingerprint_files(self) -> tuple[Path, ...]:
+        """See the class."""
+        return ()
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        """Answers with (M,) action ids, one a decision."""
+        raise TypeError(f"{type(self).__name__} is no complete Player: write act(decisions)")
+
+    def check_rules(self, rules: Rules) -> None:
+        """Raises a ValueError for rules that it cannot play by; by default it plays by all."""
+
+    def hand_over(self, view: SeatView) -> None:
+        """Is told how a hand has ended, if it plays `one_by_one`: all cards open, seen from its own seat."""
+
+    def close(self) -> None:
+        """Is told that no more hands are to come."""
 
 
 def check_rules(player: Player, rules: Rules) -> None:
@@ -92,11 +134,8 @@ def check_rules(player: Player, rules: Rules) -> None:
     Raises:
         ValueError: It cannot, or it breaks down.
     """
-    checker = getattr(player, "check_rules", None)
-    if checker is None:
-        return
     try:
-        checker(rules)
+        player.check_rules(rules)
     except ValueError:
         raise
     except Exception as error:
@@ -105,41 +144,14 @@ def check_rules(player: Player, rules: Rules) -> None:
         ) from error
 
 
-@runtime_checkable
-class Player(Protocol):
-    """Anything that plays. It keeps no state between calls: a view holds the whole hand so far.
-
-    A player may also have
-    `check_rules(rules)`, which raises a ValueError for rules that it cannot play by;
-    `one_by_one = True`: the arena then plays its hands one after the other, and calls
-    `hand_over(view: SeatView)` after each, with the whole hand open, seen from its own seat; and
-    `close()`, called when no more hands are to come.
-    """
-
-    @property
-    def name(self) -> str:
-        """What tables call it."""
-        ...
-
-    def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        """Answers with (M,) action ids, one a decision."""
-        ...
-
-
-class Bot:
-    """Base class for a player that thinks about one decision at a time: write `choose`.
+class Bot(Player):
+    """A player that thinks about one decision at a time: write `choose`.
 
     Example:
         >>> class Hoarder(Bot):
         ...     def choose(self, view, rng):
         ...         return view.legal[0]
     """
-
-    name: str = ""
-
-    def __init_subclass__(cls) -> None:
-        if "name" not in cls.__dict__:
-            cls.name = cls.__name__
 
     def choose(self, view: SeatView, rng: np.random.Generator) -> int:
         """The action id for one decision.

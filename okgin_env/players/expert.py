@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env.players.base import Decisions
+from okgin_env.players.base import Decisions, Player
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.rules import Rules
 
 EXPERT = "expert"
 FOLDER = Path(__file__).with_name("expert")
-UPCARD, FIXED = FOLDER / "classic.safetensors", FOLDER / "eaai.safetensors"
+UPCARD, FIXED = FOLDER / "classic.npz", FOLDER / "eaai.npz"
 
 
 @dataclass(frozen=True)
-class ExpertPlayer:
+class ExpertPlayer(Player):
     """Two networks: one was trained where the upcard sets the knock limit (classic), one where it is fixed (eaai).
 
     They were trained for two seats and play by points, so variants of bonuses and scores of a match leave their moves as

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from okgin_env.kernel.batch import choose_games
 from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.kernel.state import as_records
-from okgin_env.players.base import Decisions
+from okgin_env.players.base import Decisions, Player
 
 
 @dataclass(frozen=True)
-class ScriptedPlayer:
+class ScriptedPlayer(Player):
     """A compiled policy. Adapters and the arena run it inside the kernel and need not ask `act`.
 
     Attributes:

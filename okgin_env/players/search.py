@@ -17,7 +17,7 @@ from okgin_env.kernel.rng import fill_words
 from okgin_env.kernel.search import EAGER, try_moves
 from okgin_env.kernel.state import as_records
 from okgin_env.layout import BIG_GIN, DRAW_TOP, KNOCK, N_CARDS, PASS
-from okgin_env.players.base import Decisions
+from okgin_env.players.base import Decisions, Player
 from okgin_env.players.equity import FILE, NO_EQUITY, equity_table
 from okgin_env.players.expert import EXPERT, ExpertPlayer
 from okgin_env.players.scripted import ScriptedPlayer
@@ -31,7 +31,7 @@ FEW = 64  # worlds before a move may be dropped
 
 
 @dataclass(frozen=True)
-class SearchPlayer:
+class SearchPlayer(Player):
     """Looks ahead by playouts from worlds drawn from what its seat may see.
 
     The base policy's move is played unless another is better by `gate` standard errors of the paired difference; moves that fall
@@ -61,9 +61,7 @@ class SearchPlayer:
     equity: bool = True
     develop: float = 1.0
     threads: int = field(default=1, compare=False)
-    deals_per_task: int = field(
-        default=4, repr=False, compare=False
-    )  # the arena's: a hand takes a second or so
+    name: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for what, names in (("base", [self.base]), ("own", [self.own]), ("theirs", self._others)):
@@ -83,9 +81,15 @@ class SearchPlayer:
             raise ValueError(f"search: develop={self.develop}; allowed: 0 to 10")
         if self.threads < 1:
             raise ValueError(f"search: threads={self.threads}; allowed: 1 or more")
+        object.__setattr__(self, "name", self._spec())
 
     @property
-    def _base(self) -> ScriptedPlayer | ExpertPlayer:
+    def deals_per_task(self) -> int:
+        """Few: a hand takes a second or so."""
+        return 4
+
+    @property
+    def _base(self) -> Player:
         return ExpertPlayer() if self.base == EXPERT else ScriptedPlayer(self.base)
 
     def check_rules(self, rules: Rules) -> None:
@@ -94,8 +98,7 @@ class SearchPlayer:
         Raises:
             ValueError: It cannot.
         """
-        if isinstance(self._base, ExpertPlayer):
-            self._base.check_rules(rules)
+        self._base.check_rules(rules)
 
     @property
     def _others(self) -> list[str]:
@@ -104,16 +107,10 @@ class SearchPlayer:
     @property
     def fingerprint_files(self) -> tuple[Path, ...]:
         """What else decides its moves, besides this file and the kernel."""
-        base = self._base
-        return (
-            Path(__file__).with_name("equity.py"),
-            FILE,
-            *(base.fingerprint_files if isinstance(base, ExpertPlayer) else ()),
-        )
+        return Path(__file__).with_name("equity.py"), FILE, *self._base.fingerprint_files
 
-    @property
-    def name(self) -> str:
-        """Its spec: `search:512`, and what differs from the defaults."""
+    def _spec(self) -> str:
+        """`search:512`, and what differs from the defaults."""
         changed = [
             f"{name}={getattr(self, name)}"
             for name in _OPTIONS

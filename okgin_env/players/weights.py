@@ -4,30 +4,44 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.layout import N_ACTIONS
-from okgin_env.utils.errors import told
+from okgin_env.utils.errors import shown, told
 
 FORMAT = "okgin_env policy 1"
 ACTIVATION_NAMES = ("relu", "tanh")
 MAX_FILE_BYTES = 1 << 29
-_MAX_HEADER_BYTES = 1 << 20
-_DTYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
+_DTYPES = (np.dtype(np.float32), np.dtype(np.float16))
 
 Arrays: TypeAlias = tuple[NDArray[np.float32], ...]
 
 
-def read_layers(path: Path) -> tuple[Arrays, Arrays, str]:
-    """The weights and biases of a policy file layer by layer, and the name of its activation.
+class Layers(NamedTuple):
+    """What a policy file holds.
+
+    Attributes:
+        weights: One (n_out, n_in) matrix a layer.
+        biases: One (n_out,) vector a layer.
+        activation: One of `ACTIVATION_NAMES`, applied between layers.
+        features: What its inputs are, as `Layout.described` has it; empty: the file does not say.
+    """
+
+    weights: Arrays
+    biases: Arrays
+    activation: str
+    features: str
+
+
+def read_layers(path: Path) -> Layers:
+    """A policy file: ``.safetensors``, stable-baselines3's ``.zip``, or the package's own ``.npz``.
 
     Raises:
         FileNotFoundError: No such file.
@@ -38,46 +52,56 @@ def read_layers(path: Path) -> tuple[Arrays, Arrays, str]:
         raise FileNotFoundError(f"model file '{path}' does not exist")
     if path.stat().st_size > MAX_FILE_BYTES:
         raise ValueError(f"model file '{path}' has over {MAX_FILE_BYTES >> 20} MB")
-    read = _read_zip if path.suffix == ".zip" else _read_safetensors
-    tensors, activation = read(path)
-    return *_layers(path, tensors), activation
+    readers = {".zip": _read_zip, ".npz": _read_npz}
+    tensors, activation, features = readers.get(path.suffix, _read_safetensors)(path)
+    if not isinstance(features, str) or not re.fullmatch(
+        r"(\w{1,40}:\d{1,4}( |$)){0,200}", features
+    ):
+        raise ValueError(f"model file '{path}': features {shown(features)}; allowed: name:width …")
+    return Layers(*_layers(path, tensors), activation, features)
 
 
-def _read_safetensors(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
-    """The format is eight bytes of length, a JSON header and raw numbers, so the core needs no library to read it."""
+Read: TypeAlias = tuple[dict[str, NDArray[Any]], str, Any]
+
+
+def _read_safetensors(path: Path) -> Read:
     try:
-        metadata, tensors = _parse_safetensors(path.read_bytes())
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        from safetensors import SafetensorError, safe_open
+    except ImportError as error:
+        raise ImportError(
+            "reading a .safetensors model needs: pip install 'okgin-env[arena]'"
+        ) from error
+    try:
+        with safe_open(path, framework="numpy") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            about = file.metadata() or {}
+    except (SafetensorError, OSError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"model file '{path}' is no safetensors file: {told(error)}") from error
-    if metadata.get("format") != FORMAT or metadata.get("activation") not in ACTIVATION_NAMES:
+    return _checked(path, tensors, about)
+
+
+def _read_npz(path: Path) -> Read:
+    """The networks that come with the package, which are read without any library but NumPy."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"model file '{path}' is no npz file: {told(error)}") from error
+    about = {name: str(a) for name, a in arrays.items() if a.dtype.kind == "U" and a.ndim == 0}
+    return _checked(path, {n: a for n, a in arrays.items() if n not in about}, about)
+
+
+def _checked(path: Path, tensors: dict[str, NDArray[Any]], about: Mapping[str, str]) -> Read:
+    """Tensors and what a file says of them, of a format of this package."""
+    if about.get("format") != FORMAT or about.get("activation") not in ACTIVATION_NAMES:
         raise ValueError(f"model file '{path}' holds no policy of format '{FORMAT}'")
-    return tensors, metadata["activation"]
+    for name, tensor in tensors.items():
+        if tensor.dtype not in _DTYPES:
+            raise ValueError(f"model file '{path}': {name} holds {tensor.dtype}; allowed: float32")
+    return tensors, about["activation"], about.get("features", "")
 
 
-def _parse_safetensors(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Metadata and tensors; any error for content that is not exactly as it should be."""
-    start = 8 + int.from_bytes(content[:8], "little")
-    if not 8 < start <= min(len(content), _MAX_HEADER_BYTES):
-        raise ValueError("its header is cut off")
-    header: Any = json.loads(content[8:start])
-    if not isinstance(header, dict):
-        raise ValueError("its header is no object")
-    metadata = header.pop("__metadata__", {})
-    data, tensors = content[start:], {}
-    for name, entry in header.items():
-        if entry["dtype"] not in _DTYPES:
-            raise ValueError(f"{name} is of type {entry['dtype']!r}; allowed: {', '.join(_DTYPES)}")
-        dtype, shape, (begin, end) = _DTYPES[entry["dtype"]], entry["shape"], entry["data_offsets"]
-        plain = all(type(n) is int and n >= 0 for n in (*shape, begin, end))
-        if not plain or end > len(data) or end - begin != math.prod(shape) * dtype.itemsize:
-            raise ValueError(f"{name} does not fill its place")
-        tensors[name] = np.frombuffer(data[begin:end], dtype).reshape(shape)
-    if not isinstance(metadata, dict):
-        raise ValueError("its metadata is no object")
-    return metadata, tensors
-
-
-def _read_zip(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
+def _read_zip(path: Path) -> Read:
     try:
         import torch
     except ImportError as error:
@@ -96,12 +120,17 @@ def _read_zip(path: Path) -> tuple[dict[str, NDArray[Any]], str]:
         tensors = {name: tensor.float().numpy() for name, tensor in state.items()}
     except Exception as error:  # whatever a broken or hostile archive provokes is one clear line
         raise ValueError(f"model file '{path}' holds no readable policy: {told(error)}") from error
-    kwargs = data.get("policy_kwargs") if isinstance(data, dict) else None
-    named = str(kwargs.get("activation_fn", "Tanh") if isinstance(kwargs, dict) else "Tanh")
+    named = str(_entry(data, "policy_kwargs").get("activation_fn", "Tanh"))
     activation = _activation(named)
     if activation not in ACTIVATION_NAMES:
         raise ValueError(f"model file '{path}': activation {named}; allowed: ReLU or Tanh")
-    return tensors, activation
+    return tensors, activation, _entry(data, "observation_space").get("features", "")
+
+
+def _entry(data: Any, name: str) -> dict[str, Any]:
+    """What stable-baselines3 has written in plain text of one of a model's settings."""
+    found = data.get(name) if isinstance(data, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _activation(named: str) -> str:

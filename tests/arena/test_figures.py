@@ -19,19 +19,17 @@ from numpy.typing import NDArray
 
 from okgin_env import analysis
 from okgin_env.cards import mask
+from okgin_env.engine.games import Games
 from okgin_env.kernel import batch, melds
 from okgin_env.kernel.jit import PLAIN
-from okgin_env.kernel.policies import KNOCKER, POLICY_IDS, RANDOM, SIMPLE
+from okgin_env.kernel.policies import EXTERNAL, KNOCKER, POLICY_IDS, RANDOM, SIMPLE
 from okgin_env.kernel.state import new_states
 from okgin_env.layout import (
     ENDINGS,
     GIN,
-    MAX_PLAYERS,
-    N_ACTIONS,
     N_CARDS,
     N_RANKS,
     N_SUITS,
-    REWARD_POINTS,
     UNDERCUT,
     VOID,
 )
@@ -201,22 +199,16 @@ def test_knock_limits_dealt() -> None:
 @cache
 def _played(preset: str, policy: int, n_games: int, episode: int = batch.HAND) -> Any:
     """Episodes of one policy against itself: (n_games,) `STATE`, each as its last hand ended."""
-    rules = Rules.preset(preset).to_record()
-    states, finals, games = new_states(BATCH), new_states(BATCH), np.arange(BATCH)
-    batch.seed_games(states, games, games.astype(np.uint64))
-    policies = np.full((BATCH, MAX_PLAYERS), policy, np.int8)
-    seats, actions = np.full(BATCH, batch.NOBODY), np.full(BATCH, batch.NO_ACTION)
-    unused = np.zeros((BATCH, 1), np.int8)  # nobody learns, so nothing is observed
-    masks = np.zeros((BATCH, N_ACTIONS), np.int8)
-    rewards, dones = np.zeros(BATCH), np.zeros(BATCH, bool)
+    kind = "match" if episode == batch.MATCH else "hand"
+    tables, games = Games(BATCH, preset, seat=batch.NOBODY, episode=kind), np.arange(BATCH)
+    tables.seed(games, games.astype(np.uint64))
     ended = []
     for _ in range(n_games // BATCH):
-        batch.begin_games(states, games, rules)
-        batch.step_games(
-            *(states, finals, games, rules, policies, seats, actions, episode, REWARD_POINTS),
-            *(True, False, False, unused, masks, rewards, dones, unused),
-        )
-        ended.append(finals.copy())
+        tables.policies[:] = EXTERNAL
+        tables.reset(games)
+        tables.policies[:] = policy
+        tables.step(np.full(BATCH, batch.NO_ACTION), games, False)
+        ended.append(tables.finals.copy())
     return np.concatenate(ended)
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from okgin_env import ENV_ID, players
 from okgin_env.engine.games import Games
-from okgin_env.kernel import batch
+from okgin_env.kernel.batch import EVERYBODY
 from okgin_env.layout import DRAW_TOP, ENDINGS, N_ACTIONS, PASS
 from okgin_env.players import Decisions, ProcessPlayer
 from okgin_env.players.base import FAULTS, fault_action
@@ -37,23 +37,22 @@ def _bot(behaviour: str, *more: str, move_time: float = SLOW, start_time: float 
 
 def _first_decision(seed: int = 1) -> Decisions:
     """The upcard offer to the seat that begins."""
-    games = Games(1)
-    games.seed(ONE, np.array([seed], np.uint64))
-    batch.begin_games(games.states, ONE, games._rules)
-    return games.decisions(ONE)
+    return _dealt(seed).decisions(ONE)
 
 
 def _later_decision() -> Decisions:
     """The discard after taking the upcard."""
-    games = Games(1)
-    games.seed(ONE, np.array([1], np.uint64))
-    batch.begin_games(games.states, ONE, games._rules)
-    seat = int(games.states["seat"][0])
-    games.seat = seat
-    games._seats[:] = seat
-    games._started = True
+    games = _dealt(1)
     games.step(np.array([DRAW_TOP]), ONE, False)
     return games.decisions(ONE)
+
+
+def _dealt(seed: int) -> Games:
+    """A hand before its first decision."""
+    games = Games(1, seat=EVERYBODY)
+    games.seed(ONE, np.array([seed], np.uint64))
+    games.reset(ONE)
+    return games
 
 
 def _gone(pid: int, within: float = 0.0) -> bool:

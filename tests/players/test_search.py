@@ -13,14 +13,13 @@ from benchmarks.belief import gain, imagined, positions
 from benchmarks.hand_results import results
 from okgin_env import Rules, players
 from okgin_env.cards import mask
-from okgin_env.engine.buffers import unused
 from okgin_env.engine.games import Games
 from okgin_env.kernel import batch, belief
 from okgin_env.kernel.conceal import conserved
 from okgin_env.kernel.melds import deadwood
 from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import BIG_GIN, KNOCK, N_CARDS, OVER, PASS, REWARD_POINTS, SHED
+from okgin_env.layout import BIG_GIN, KNOCK, N_CARDS, OVER, PASS, SHED
 from okgin_env.players.equity import NO_EQUITY, equity_table, hand_results, solve
 from okgin_env.players.search import SearchPlayer
 from okgin_env.positions import position
@@ -165,16 +164,14 @@ def test_equity_tables_are_fair_and_monotone(preset: str) -> None:
 def test_equity_is_what_matches_come_to(preset: str, scores: tuple[int, int]) -> None:
     """`camper` against itself from a score, with other seeds than the table's."""
     rules, n = Rules.preset(preset), 1500
-    states, games, record = new_states(n), np.arange(n), as_records(rules.to_record())
-    batch.seed_games(states, games, np.arange(10_000, 10_000 + n, dtype=np.uint64))
-    batch.begin_games(states, games, record)
+    tables, games = Games(n, rules, seat=batch.NOBODY, episode="match"), np.arange(n)
+    tables.seed(games, np.arange(10_000, 10_000 + n, dtype=np.uint64))
+    tables.reset(games)
+    states = tables.states
     states["scores"][:, :2] = scores
     told = equity_table(rules)[(*scores, (states["dealer"] == 0).astype(int))]
-    policies = np.full((n, 4), POLICY_IDS["camper"], np.int8)
-    batch.step_games(
-        states, new_states(n), games, record, policies, np.full(n, batch.NOBODY), np.full(n, batch.NO_ACTION), batch.MATCH,
-        REWARD_POINTS, True, False, False, *unused(2, True),
-    )  # fmt: skip
+    tables.policies[:] = POLICY_IDS["camper"]
+    tables.step(np.full(n, batch.NO_ACTION), games, False)
     won = states["match_winner"] == 0
     assert (states["phase"] == OVER).all()
     assert won.mean() == pytest.approx(told.mean(), abs=3.5 * 0.5 / np.sqrt(n))

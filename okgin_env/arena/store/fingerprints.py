@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from okgin_env.kernel.policies import EXTERNAL
-from okgin_env.players.base import Player, kernel_policy
+from okgin_env.players.base import Player
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.players.subprocess.player import ProcessPlayer
 
@@ -33,9 +33,8 @@ def fingerprint(player: Player) -> str:
     Of a class that is the file it stands in, and of its settings plain values, arrays and what is made of them. A player may
     say it itself by a string called `fingerprint`, or name more files that decide its moves in `fingerprint_files`.
     """
-    own = getattr(player, "fingerprint", None)
-    if isinstance(own, str):
-        return own
+    if player.fingerprint is not None:
+        return player.fingerprint
     return _digest(kernel_digest().encode(), *_parts(player))
 
 
@@ -44,14 +43,14 @@ def _parts(player: Player) -> list[bytes]:
     if isinstance(player, NetworkPlayer):
         parts = [part.tobytes() for part in (*player.weights, *player.biases)]
         return [b"network", player.activation.encode(), *parts]
-    if kernel_policy(player) != EXTERNAL:
-        return [b"kernel", str(kernel_policy(player)).encode()]
+    if player.kernel_policy != EXTERNAL:
+        return [b"kernel", str(player.kernel_policy).encode()]
     if isinstance(player, ProcessPlayer):
         words = (*player.command, f"{player.move_time} s")
         files = [Path(word) for word in player.command if Path(word).is_file()]
         return [b"program", *(word.encode() for word in words), *(f.read_bytes() for f in files)]
     kind = type(player)
-    more = [Path(file).read_bytes() for file in getattr(player, "fingerprint_files", ())]
+    more = [Path(file).read_bytes() for file in player.fingerprint_files]
     named = [b"class", kind.__qualname__.encode(), _source(kind)]
     return [*named, *more, *_setting(_attributes(player))]
 

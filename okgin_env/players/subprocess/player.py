@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env.players.base import Decisions, fault_action
+from okgin_env.players.base import Decisions, Player, fault_action
 from okgin_env.players.subprocess import messages as protocol
 from okgin_env.players.subprocess.command import checked_command, need_psutil, short_command
 from okgin_env.players.subprocess.events import Memory, Story
@@ -24,7 +24,7 @@ MAX_FAILED_STARTS = 3  # in a row; then the program is given up
 BYE_TIME = 0.5  # seconds a program has to end by itself after bye
 
 
-class ProcessPlayer:
+class ProcessPlayer(Player):
     """A program that plays: started at its first decision, killed with all its children at each fault.
 
     Whatever the program does, `act` answers: with the move, or with `fault_action`. A program that has failed is started
