@@ -26,7 +26,7 @@ from okgin_env.layout import N_ACTIONS
 from tests.helpers import absurd
 from tests.helpers.adapter_checks import Adapter, Table, hold
 from tests.helpers.adapters import ADAPTERS, MAKERS
-from tools.lockstep_twin import random_deck
+from tests.helpers.random_tables import random_deck
 from tools.reliability import Row, add_row_option, progress, say_row
 
 STEPS = 150  # of a table

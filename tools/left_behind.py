@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 from okgin_env import histories
 from okgin_env.histories import files
 from okgin_env.players.network import NetworkPlayer
+from tests.helpers.paths import PLAYTHROUGHS
 
 AT_MOST = 2048  # steps between two checkpoints: 1,500, up to the next whole rollout
 _TASKS = "tasks.txt"  # how many hands the recorder had handed over
@@ -173,7 +174,7 @@ def check_histories(folder: Path) -> float:
 
 def record(folder: Path) -> None:
     """Records hands until it is killed."""
-    hands = histories.read(Path(__file__).parents[1] / "tests" / "data" / "playthroughs.okgin")
+    hands = histories.read(PLAYTHROUGHS)
     rng = Random()
     with (folder / _TASKS).open("ab", buffering=0) as told:
         while True:

@@ -33,8 +33,8 @@ from okgin_env.arena.tournament import run
 from okgin_env.cli import evaluate
 from okgin_env.players.base import FAULTS, fault_action
 from okgin_env.players.subprocess.player import ProcessPlayer
+from tests.helpers.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 CLASSIC = Rules.preset("classic")
 NAMES = ("simple", "knocker", "novice")
 

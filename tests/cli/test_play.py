@@ -20,9 +20,9 @@ from okgin_env.env import OklahomaGinEnv
 from okgin_env.kernel.jit import PLAIN
 from okgin_env.layout import BIG_GIN, DRAW_STOCK, DRAW_TOP, KNOCK, N_ACTIONS, OVER, PASS
 from okgin_env.render.text import draw
+from tests.helpers.paths import ROOT
 from tools.record_play import AGAINST, FIRST, SEED, Seat, record
 
-ROOT = Path(__file__).parents[2]
 CLASSIC = Rules.preset("classic")
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -12,7 +12,7 @@ from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.layout import ENDINGS, MAX_TURNS, N_ACTIONS, POINTS_PER_REWARD, layout
 from okgin_env.rules import PRESETS, Rules
 from tests.helpers.absurd import Broken
-from tools.lockstep_twin import random_rules
+from tests.helpers.random_tables import random_rules
 
 HAND_FIELDS = {"ending", "knocker", "points", "deadwood", "scores", "turns"}
 MATCH_FIELDS = {"match_winner", "match_points"}

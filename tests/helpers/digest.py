@@ -1,17 +1,16 @@
-"""Plays some hands over all presets and prints a digest of everything that came out.
+"""A digest of everything that comes out of some hands over all presets.
 
-    python tests/helpers/digest.py --hands 20
+    python -m tests.helpers.digest HANDS
 
-`tests/kernel/test_plain.py` runs it compiled, uncompiled (``NUMBA_DISABLE_JIT=1``) and with bounds checks
-(``NUMBA_BOUNDSCHECK=1``), and compares the digests. The lines that are hashed go to ``--lines FILE``, to look for the first difference.
+`tests/kernel/test_plain.py` compares it compiled, uncompiled (``NUMBA_DISABLE_JIT=1``) and with bounds checks
+(``NUMBA_BOUNDSCHECK=1``).
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
+import sys
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -20,7 +19,7 @@ from okgin_env import PRESETS, Rules, analysis, cards
 from okgin_env.env import OklahomaGinEnv
 from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.layout import KNOCK, N_ACTIONS
-from tools.lockstep_twin import random_deck, random_rules
+from tests.helpers.random_tables import random_deck, random_rules
 
 MOST_STEPS = 60  # decisions of the learner in one episode
 
@@ -74,19 +73,11 @@ def analyse(n_hands: int) -> Iterator[str]:
         )
 
 
-def main() -> None:
-    """Prints the digest."""
-    parser = argparse.ArgumentParser(description="A digest of some hands.")
-    parser.add_argument("--hands", type=int, default=20)
-    parser.add_argument("--lines", type=Path, help="also write what is hashed")
-    args = parser.parse_args()
-    lines = [line for table in tables(args.hands) for line in play(*table)]
-    lines += analyse(args.hands)
-    text = "\n".join(lines) + "\n"
-    if args.lines:
-        args.lines.write_text(text)
-    print(f"{hashlib.sha256(text.encode()).hexdigest()} {len(lines)} lines")
+def digest(n_hands: int) -> str:
+    """A hash of all that comes out of some hands."""
+    lines = [line for table in tables(n_hands) for line in play(*table)] + [*analyse(n_hands)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 if __name__ == "__main__":
-    main()
+    print(digest(int(sys.argv[1])))

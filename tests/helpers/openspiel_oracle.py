@@ -72,7 +72,7 @@ CLASSES = {
     "wall_knock": "end: two cards left, a further player may knock with the top card",
     "fifty_draws": "end: the fiftieth card taken from the pile ends the hand at once",
 }
-"""The differences that are allowed: what OpenSpiel does where rules.md says otherwise."""
+"""The differences that are allowed: what OpenSpiel does where docs/rules.md says otherwise."""
 
 COMPARED = {
     "hands": "hands",
@@ -466,7 +466,7 @@ def _mask(cards: Iterable[int]) -> int:
 
 
 def _layoff_steps(shown: list[list[int]], hand: list[int]) -> dict[int, int]:
-    """Cards of a hand that can be laid off on melds by rules.md, and how far out each would lie.
+    """Cards of a hand that can be laid off on melds by docs/rules.md, and how far out each would lie.
 
     One step is a fourth card of a set or the next card of a run; a card that fits in two places
     counts where it is nearer.

@@ -27,8 +27,8 @@ from okgin_env.players import weights
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.players.subprocess import events as telling
 from okgin_env.players.subprocess import messages as protocol
+from tests.helpers.paths import DATA
 
-DATA = Path(__file__).parents[1] / "data"
 _ONE = np.zeros(1, np.int64)
 
 

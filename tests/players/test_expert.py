@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -15,8 +14,7 @@ from okgin_env import Rules, players
 from okgin_env.arena.match import play
 from okgin_env.arena.statistics import clustered_mean
 from okgin_env.players.expert import FIXED, FOLDER, UPCARD
-
-ROOT = Path(__file__).parents[2]
+from tests.helpers.paths import ROOT
 
 
 @pytest.mark.parametrize("rules", ["classic", "eaai"])

@@ -37,6 +37,7 @@ from okgin_env.peers.spiel_state import mirrored
 from okgin_env.players import Bot, Decisions, Player
 from okgin_env.positions import position
 from okgin_env.view import SeatView
+from tests.helpers.paths import ROOT
 
 try:  # not by importorskip: two workers of pytest would meet in RLCard's first import
     need("rlcard")
@@ -431,7 +432,7 @@ def test_rlcard_is_first_imported_by_several_processes_at_once(tmp_path: Path) -
     assert spec.origin is not None
     shutil.copytree(Path(spec.origin).parent, tmp_path / "rlcard")
     shutil.rmtree(tmp_path / "rlcard" / "games" / "doudizhu" / "jsondata", ignore_errors=True)
-    root = Path(__file__).parents[2]
+    root = ROOT
     paths = os.pathsep.join([str(tmp_path), str(root)])
     code = """
 import time
@@ -466,7 +467,7 @@ print(rlcard.__file__)
 
 
 def test_docs_examples_run() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "peers.md").read_text()
+    text = (ROOT / "docs" / "peers.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert len(blocks) == 2
     for block in blocks:

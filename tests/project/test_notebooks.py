@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.paths import ROOT
+
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("pandas")
 pytest.importorskip("sb3_contrib")
 
-FOLDER = Path(__file__).parents[2] / "notebooks"
+FOLDER = ROOT / "notebooks"
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)

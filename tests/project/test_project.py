@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.helpers.paths import ROOT
+
 PACKAGE = ROOT / "okgin_env"
 ORDER = [  # imports go from later rows to earlier ones, or along a row
     {"okgin_env.utils", "okgin_env.layout"},

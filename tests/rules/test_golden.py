@@ -1,9 +1,8 @@
-"""The 1,350 worked examples of rules.md against the compiled kernel."""
+"""The 1,350 worked examples of docs/rules.md against the compiled kernel."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from okgin_env.kernel import batch, conceal, play
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import ENDINGS, N_ACTIONS, N_CARDS, OVER
 from okgin_env.rules import Rules
-
-DATA = Path(__file__).parents[1] / "data"
+from tests.helpers.paths import DATA
 
 
 def _cases(name: str) -> list[dict]:

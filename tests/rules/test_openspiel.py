@@ -163,7 +163,7 @@ def test_error_third_layoff_is_not_offered() -> None:
 
 
 def test_equal_deadwood_pays_nobody() -> None:
-    """Matched by the preset's `undercut_on_tie=False`; by rules.md it is an undercut elsewhere."""
+    """Matched by the preset's `undercut_on_tie=False`; by docs/rules.md it is an undercut elsewhere."""
     knocker = "As 2s 3s 4c 5c 6c Kd Kh 5h"
     other = "7d 8d 9d Th Jh Qh 2h 2d 2c 5d"
     deck = deck_of(f"{knocker} Jc", other, "Ks")

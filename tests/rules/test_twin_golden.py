@@ -1,16 +1,16 @@
-"""The plain twin against the worked examples of rules.md (Showdown 4), file by file."""
+"""The plain twin against the worked examples of docs/rules.md (Showdown 4), file by file."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from okgin_env.cards import card_id, ids
 from okgin_env.rules import Rules
+from tests.helpers.paths import DATA
 from tests.helpers.twin import (
     Arrangement,
     TwinHand,
@@ -22,7 +22,6 @@ from tests.helpers.twin import (
     shown,
 )
 
-DATA = Path(__file__).parents[1] / "data"
 Case = dict[str, Any]
 
 
