@@ -50,7 +50,7 @@ def _another(name: str) -> Any:
 
 CHANGES += [
     (EVERYTHING, {name: _another(name)})
-    for name in ALLOWED.keys() - GIVEN - {name for _, change in CHANGES for name in change}
+    for name in sorted(ALLOWED.keys() - GIVEN - {name for _, change in CHANGES for name in change})
 ]
 
 
