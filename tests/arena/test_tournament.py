@@ -33,7 +33,7 @@ from okgin_env.arena.tournament import run
 from okgin_env.cli import evaluate
 from okgin_env.players.base import FAULTS, fault_action
 from okgin_env.players.subprocess.player import ProcessPlayer
-from tests.helpers.paths import ROOT
+from tests.helpers.paths import PATIENCE, ROOT
 
 CLASSIC = Rules.preset("classic")
 NAMES = ("simple", "knocker", "novice")
@@ -479,8 +479,8 @@ def test_workers_end_with_their_parent(how: signal.Signals) -> None:
         workers = psutil.Process(process.pid).children()
     time.sleep(2)
     process.send_signal(how)
-    assert process.wait(60) == (130 if how == signal.SIGINT else -how)
-    _, left = psutil.wait_procs(workers, 10)
+    assert process.wait(PATIENCE) == (130 if how == signal.SIGINT else -how)
+    _, left = psutil.wait_procs(workers, PATIENCE)
     assert not left
 
 

@@ -16,7 +16,7 @@ PATIENCE = 600  # seconds until a process counts as hanging; nothing is measured
 
 def environment(**more: str) -> dict[str, str]:
     """Variables of a process that imports the checkout, wherever it runs."""
-    return os.environ | {"PYTHONPATH": str(ROOT)} | more
+    return os.environ | {"PYTHONPATH": str(ROOT), **more}
 
 
 def python(*words: str, env: dict[str, str] | None = None, **more: Any) -> subprocess.CompletedProcess[str]:  # fmt: skip
