@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -40,9 +41,11 @@ def _drawn(name: str, allowed: Allowed, rng: Random) -> Any:
     return rng.choice(values)
 
 
-def random_deck(rng: Random) -> list[int]:
+def random_deck(
+    rng: Random, kinds: Sequence[str] = ("plain", "suits", "ranks", "runs", "sets")
+) -> list[int]:
     """A deck of 52 card ids, often stacked so that hands are rich in sets and runs."""
-    kind = rng.choice(("plain", "suits", "ranks", "runs", "sets"))
+    kind = rng.choice(kinds)
     deck = list(range(N_CARDS))
     rng.shuffle(deck)
     if kind == "suits":  # two suits come first
