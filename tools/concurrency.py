@@ -98,7 +98,8 @@ def check_vectors(kind: str, method: str, n_steps: int = 60) -> int:
     try:
         dummy.seed(5)
         workers.seed(5)
-        x, y = dummy.reset(), workers.reset()
+        x: Any = dummy.reset()
+        y: Any = workers.reset()
         for _ in range(n_steps):
             assert np.array_equal(x, y), "SubprocVecEnv: observations"
             actions = ours_actions(np.stack(dummy.env_method("action_masks")))

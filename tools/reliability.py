@@ -36,7 +36,7 @@ class Row:
 
 
 def campaign(
-    text: str,
+    text: str | None,
     add_options: Callable[[argparse.ArgumentParser], object],
     work: Callable[[argparse.Namespace], Iterable[Row]],
     argv: list[str] | None = None,

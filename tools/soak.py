@@ -26,6 +26,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -115,7 +116,7 @@ def slope(seconds: np.ndarray, values: np.ndarray) -> tuple[float, float, float]
         return 0.0, 0.0, 0.0
     x = np.array([seconds[part].mean() for part in parts])
     y = np.array([values[part].mean() for part in parts])
-    line = stats.linregress(x, y)
+    line: Any = stats.linregress(x, y)
     half = stats.t.ppf(0.975, N_BLOCKS - 2) * line.stderr
     length = seconds[-1] - seconds[0]
     return line.slope * length, (line.slope - half) * length, (line.slope + half) * length

@@ -127,6 +127,7 @@ def test_a_refused_reset_leaves_the_game() -> None:
     """Its seed or some of its seeds had been used already, and its first deck had been dealt."""
     deck = "As"
     made: list[Any] = [OklahomaGinEnv(), OklahomaGinVectorEnv(2)]
+    before = b""
     for env in made:
         env.reset(seed=1)
         before = env.games.states.tobytes()

@@ -12,6 +12,7 @@ import hashlib
 import sys
 from collections.abc import Iterator
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def play(rules: Rules, opponent: str, episode: str, seed: int) -> Iterator[str]:
     """One episode as lines of text: the learner knocks when it may, else plays at random."""
     env = OklahomaGinEnv(rules, opponent, episode, seat=seed % rules.players)
     rng = Random(seed)
-    options = {"deck": random_deck(rng)} if seed % 4 else {}
+    options: dict[str, Any] = {"deck": random_deck(rng)} if seed % 4 else {}
     if options and episode == "hand":
         options["dealer"] = (env.games.seat - 1) % rules.players  # the learner is asked first
     observation, info = env.reset(seed=seed, options=options)

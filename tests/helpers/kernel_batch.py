@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -240,13 +241,17 @@ class Batch:
     def check_ends(self, games: NDArray[np.int64], before: NDArray[np.void], allowed: NDArray[np.bool_]) -> None:  # fmt: skip
         """Everything that holds once hands are over; `before`: the records at their last decision."""
         s, n = self.states, self.table.players
-        rewards, whole = np.zeros((self.n, len(REWARDS), n)), np.zeros(self.n, np.bool_)
+        rewards = np.zeros((self.n, len(REWARDS), n))
+        whole = np.zeros(self.n, np.bool_)
         settle_all(s, self.record, games, rewards, whole)
         self.hold_each(whole, "the 52 cards once each, hands in their sizes", games)
-        illegal, forfeited = ~allowed, s["ending"] == ILLEGAL
+        illegal: NDArray[np.bool_] = ~allowed
+        forfeited: NDArray[np.bool_] = s["ending"] == ILLEGAL
         self.hold_each(illegal == forfeited, "a hand is forfeited by an illegal action only", games)
         cards = ("hands", "known", "n_pile", "pile", "next_card", "deck")
-        still = np.all([(s[c] == before[c]).reshape(self.n, -1).all(1) for c in cards], axis=0)
+        still: NDArray[np.bool_] = np.all(
+            [(s[c] == before[c]).reshape(self.n, -1).all(1) for c in cards], axis=0
+        )
         self.hold_each(still | ~illegal, "an illegal action moves no card", games)
         self.hold_each(self._points_fit(), "points fit the ending", games)
         self.hold_each((abs(rewards.sum(2)) < 1e-9).all(1), "rewards add up to zero", games)
@@ -278,8 +283,8 @@ class Batch:
         return made & (s["points"] >= 0).all(1) & ~stray
 
     # --- what does not hold -------------------------------------------------------------------------
-    def hold_each(self, holds: NDArray[np.bool_], what: str, games: NDArray[np.int64]) -> None:
-        """Raises `Broken` with the first of some games for which something does not hold."""
+    def hold_each(self, holds: Any, what: str, games: NDArray[np.int64]) -> None:
+        """Raises `Broken` with the first of some games for which `holds` (N,) is False."""
         for i in games[~holds[games]].tolist():
             record = self.states[i].tobytes().hex()
             raise Broken(f"{self}, game {i}: does not hold: {what}\n  movers: {self.movers[i].tolist()}\n  record: {record}")  # fmt: skip

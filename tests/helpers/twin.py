@@ -402,7 +402,7 @@ class TwinHand:
 
         A discard's outlook is the deadwood it leaves plus 18 * 0.9 ** (own discards so far) times the hope it leaves.
         """
-        hand, unseen = self.hands[seat], self.unseen(seat)
+        hand, unseen = frozenset(self.hands[seat]), self.unseen(seat)
         plain: dict[str, Any] = {"outlook_1": [], "outlook_2": [], "outlook_3": []}
         hoped = []
         if self.phase == layout.SHED and seat == self.seat:
