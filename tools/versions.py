@@ -27,17 +27,9 @@ from tools.reliability import Row, campaign, progress
 
 PYTHONS = ("3.11", "3.12", "3.13")
 TESTS = (
-    *(
-        "rules",
-        "kernel",
-        "adapters",
-        "views",
-        "cli/test_play.py",
-        "players/test_protocol.py",
-        "players/test_serve.py",
-    ),
-    *("players/test_weights.py", "players/test_search.py", "players/test_process.py"),
-)
+    "golden", "analysis", "env", "vector", "wrappers", "histories", "play", "serve", "protocol", "weights", "network", "lanes",
+    "outlook", "search", "rules_sentences", "twin", "fuzz", "fuzz_parsers", "machines", "refusals", "aec", "sb3", "process",
+)  # fmt: skip
 SHOWN = ("gymnasium", "numpy", "numba")
 
 
@@ -101,7 +93,7 @@ def try_one(python: str, pins: str, folder: Path, tests: Sequence[str]) -> tuple
     if code:
         print(text[-3000:], file=sys.stderr)
         failed.append("core_only")
-    files = [f"tests/{name}" for name in tests]
+    files = [str(path) for name in tests for path in sorted(ROOT.glob(f"tests/*/test_{name}.py"))]
     line = [str(inside), "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
     code, text = _said([*line, *files], ROOT)
     if code:
@@ -115,7 +107,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Which environments and tests."""
     parser.add_argument("--python", nargs="+", default=[], help="interpreters, or versions such as 3.12 (default: 3.11 to 3.13 where found)")  # fmt: skip
     parser.add_argument("--pins", nargs="+", choices=("newest", "oldest"), default=[], help="libraries (default: newest, and oldest with the first Python)")  # fmt: skip
-    parser.add_argument("--tests", nargs="+", default=TESTS, metavar="PATH", help="files and folders in tests")  # fmt: skip
+    parser.add_argument("--tests", nargs="+", default=TESTS, metavar="NAME", help="test files, as in tests/*/test_NAME.py")  # fmt: skip
     parser.add_argument("--keep", type=Path, metavar="DIR", help="make the environments here and keep them")  # fmt: skip
 
 
