@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -29,16 +29,17 @@ import numpy as np
 from okgin_env import players
 from okgin_env.engine.games import Games
 from okgin_env.env import OklahomaGinEnv
-from tools.reliability import Row, add_row_option, say_row
+from tests.helpers.networks import network_file
+from tests.helpers.paths import ROOT, python
+from tools.reliability import Row, campaign
 
-ROOT = Path(__file__).parents[1]
 N_PROCESSES = 4
 OPPONENTS = {
     "scripted": lambda: "camper",
     "search": lambda: "search:4",
     "network": lambda: str(_network()),
     "program": lambda: f"cmd:{sys.executable} {ROOT / 'examples' / 'bots' / 'simple_bot.py'}",
-    "class": lambda: "concurrency:First",
+    "class": lambda: "tools.concurrency:First",
 }
 
 
@@ -46,17 +47,15 @@ class First(players.Bot):
     """Takes the first legal action."""
 
     def choose(self, view: Any, rng: np.random.Generator) -> int:
-        """Takes it."""
+        """The first."""
         return view.legal[0]
 
 
 @cache
 def _network() -> Path:
     """A file with a small network of random weights."""
-    from tests.helpers import parsers
-
     path = Path(tempfile.mkdtemp(prefix="network-")) / "a.safetensors"
-    path.write_bytes(parsers.TARGETS["weights"].seeds()[0])
+    path.write_bytes(network_file())
     return path
 
 
@@ -99,7 +98,8 @@ def check_vectors(kind: str, method: str, n_steps: int = 60) -> int:
     try:
         dummy.seed(5)
         workers.seed(5)
-        x, y = dummy.reset(), workers.reset()
+        x: Any = dummy.reset()
+        y: Any = workers.reset()
         for _ in range(n_steps):
             assert np.array_equal(x, y), "SubprocVecEnv: observations"
             actions = ours_actions(np.stack(dummy.env_method("action_masks")))
@@ -161,32 +161,30 @@ def compiled() -> str:
         for name in ("okgin_env", "tests"):
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         settings = {"NUMBA_CACHE_DIR": str(Path(folder) / "cache"), "PYTHONPATH": str(copy)}
-        line = [sys.executable, str(copy / "tests" / "digest.py"), "--hands", "10"]
-        env = os.environ | settings
+        line = [sys.executable, "-m", "tests.helpers.digest", "10"]
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         begun = [
-            subprocess.Popen(line, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            subprocess.Popen(line, cwd=copy, env=os.environ | settings, **pipes)
             for _ in range(N_PROCESSES)
-        ]  # fmt: skip
+        ]
         said = []
         for process in begun:
             out, error = process.communicate(timeout=900)
             assert process.returncode == 0, error[-2000:]
             said.append(out)
         began = time.monotonic()
-        said.append(_run(line, **settings))
+        said.append(_run(line[1:], copy, **settings))
         warm = time.monotonic() - began
         assert len(set(said)) == 1, f"they differ: {said}"
-        assert said[0] == _run([str(ROOT / "tests" / "digest.py"), "--hands", "10"])
+        assert said[0] == _run(line[1:])
         rng = copy / "okgin_env" / "kernel" / "rng.py"
         rng.write_text(rng.read_text().replace("_S30 = np.uint64(30)", "_S30 = np.uint64(29)"))
-        assert _run(line, **settings) != said[0], "code from before an edit was served"
+        assert _run(line[1:], copy, **settings) != said[0], "code from before an edit was served"
     return f"{N_PROCESSES} processes at once from an empty folder, then one from theirs ({warm:.0f} s), then an edit"
 
 
-def _run(line: list[str], **settings: str) -> str:
-    words = line if line[0] == sys.executable else [sys.executable, *line]
-    env = os.environ | {"PYTHONPATH": str(ROOT)} | settings
-    done = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+def _run(words: list[str], folder: Path = ROOT, **settings: str) -> str:
+    done = python(*words, env=settings, cwd=folder, timeout=None)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
@@ -199,26 +197,20 @@ CHECKS: dict[str, tuple[str, Callable[[], str]]] = {
 }
 
 
-def main() -> int:
-    """Runs the checks; the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Which checks."""
     parser.add_argument("--only", nargs="+", choices=CHECKS, default=[*CHECKS])
-    add_row_option(parser)
-    args = parser.parse_args()
-    failed = 0
+
+
+def work(args: argparse.Namespace) -> Iterator[Row]:
+    """Runs the checks."""
     for name in args.only:
         what, check = CHECKS[name]
         try:
-            how_often, found = check(), "none"
+            yield Row(what, check())
         except AssertionError as error:
-            how_often, found, failed = "1", f"differs: {error}", failed + 1
-        print(f"{what}: {how_often}: {found}", flush=True)
-        say_row(args, Row(what, how_often, found))
-    return 1 if failed else 0
+            yield Row(what, "1", f"differs: {error}")
 
 
 if __name__ == "__main__":
-    sys.modules["concurrency"] = sys.modules["__main__"]  # one module, whoever names it
-    sys.exit(main())
+    sys.exit(campaign(__doc__, add_options, work))

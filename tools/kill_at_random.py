@@ -14,7 +14,6 @@ tournament nothing that was stored, a file of hands at most the hand that was be
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import shutil
@@ -23,16 +22,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.helpers.paths import PATIENCE, ROOT, environment
 from tools import left_behind
-from tools.reliability import Row, add_row_option, progress, say_row
+from tools.reliability import Row, campaign, progress
 
-ROOT = Path(__file__).parents[1]
 INTERVAL = 1500  # steps between two checkpoints, which come with the next whole rollout of 1,024
 TRAINING = [
     *("--preset", "smoke", "--steps", "6144", "--games", "32", "--rollout", "32", "--batch", "256"),
@@ -83,7 +82,7 @@ def _evaluate(folder: Path) -> list[str]:
 
 
 def _record(folder: Path) -> list[str]:
-    return ["tools/left_behind.py", str(folder)]
+    return ["-m", "tools.left_behind", str(folder)]
 
 
 SUBJECTS = {
@@ -107,7 +106,7 @@ def start(command: list[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, *command],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=environment(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
@@ -122,7 +121,7 @@ def to_the_end(command: list[str]) -> float:
     """
     began = time.monotonic()
     process = start(command)
-    _, error = process.communicate(timeout=600)
+    _, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, error.decode()[-2000:]
     return time.monotonic() - began
 
@@ -180,36 +179,29 @@ def kill_often(name: str, kills: int, seed: int, folder: Path, advance: Callable
     return ends
 
 
-def main() -> int:
-    """Runs the kills; the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("subject", choices=SUBJECTS, help="what is killed")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Which kills, and how many."""
+    parser.add_argument("subject", choices=SUBJECTS, help="the command that is killed")
     parser.add_argument("--kills", type=int, default=50, help="how often (default: 50)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="leave what is left in this new folder")  # fmt: skip
-    add_row_option(parser)
-    args = parser.parse_args()
-    folder = args.keep or Path(tempfile.mkdtemp(prefix="kill-"))
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what is left in this new folder")  # fmt: skip
+
+
+def work(args: argparse.Namespace) -> Iterator[Row]:
+    """Runs the kills; what is left stays where something is found."""
+    folder, ended, found = args.keep or Path(tempfile.mkdtemp(prefix="kill-")), "", "none"
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with progress(f"kills of {args.subject}", args.kills) as advance:
             ends = kill_often(args.subject, args.kills, args.seed, folder, advance)
+        ended = f", {ends} runs ended between and after them as one that was never killed"
     except AssertionError as error:
-        print(f"{args.subject}: {error}\nleft in {folder}", file=sys.stderr)
-        return 1
-    if args.keep is None:
+        found = f"{error}; left in {folder}"
+    if args.keep is None and found == "none":
         shutil.rmtree(folder)
-    what = SUBJECTS[args.subject].what
-    ended = (
-        f", {ends} runs ended between and after them as one that was never killed" if ends else ""
-    )
-    print(json.dumps({"subject": args.subject, "kills": args.kills, "ends": ends}))
-    row = Row(f"{args.subject} killed with SIGKILL at random moments: files whole, loses {what}", f"{args.kills} kills{ended}", "none")  # fmt: skip
-    say_row(args, row)
-    return 0
+    what = f"{args.subject} killed with SIGKILL at random moments: files whole, loses {SUBJECTS[args.subject].what}"
+    yield Row(what, f"{args.kills} kills{ended}", found)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(campaign(__doc__, add_options, work))

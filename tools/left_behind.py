@@ -16,9 +16,12 @@ from random import Random
 from typing import Any
 from xml.etree import ElementTree
 
+from PIL import Image
+
 from okgin_env import histories
 from okgin_env.histories import files
 from okgin_env.players.network import NetworkPlayer
+from tests.helpers.paths import PLAYTHROUGHS
 
 AT_MOST = 2048  # steps between two checkpoints: 1,500, up to the next whole rollout
 _TASKS = "tasks.txt"  # how many hands the recorder had handed over
@@ -35,17 +38,6 @@ def check_file(path: Path) -> None:
         _READERS.get(path.suffix, lambda _: None)(path)
     except Exception as error:
         raise AssertionError(f"torn: {path} ({path.stat().st_size} bytes): {error!r}") from error
-
-
-def _png(path: Path) -> None:
-    content, at, chunks = path.read_bytes(), 8, []
-    while at < len(content):
-        size = int.from_bytes(content[at : at + 4])
-        body = content[at + 4 : at + 8 + size]
-        assert int.from_bytes(content[at + 8 + size : at + 12 + size]) == zlib.crc32(body)
-        chunks.append(body[:4])
-        at += 12 + size
-    assert chunks[-1] == b"IEND"
 
 
 def _csv(path: Path) -> None:
@@ -65,7 +57,7 @@ def _html(path: Path) -> None:
 _READERS = {
     ".json": lambda path: json.loads(path.read_text()),
     ".svg": lambda path: ElementTree.fromstring(path.read_text()),
-    ".png": _png,
+    ".png": lambda path: Image.open(path).load(),  # which reads to the end
     ".csv": _csv,
     ".html": _html,
     ".okgin": lambda path: [hand.final() for hand in files.scan(path)],
@@ -173,7 +165,7 @@ def check_histories(folder: Path) -> float:
 
 def record(folder: Path) -> None:
     """Records hands until it is killed."""
-    hands = histories.read(Path(__file__).parents[1] / "tests" / "data" / "playthroughs.okgin")
+    hands = histories.read(PLAYTHROUGHS)
     rng = Random()
     with (folder / _TASKS).open("ab", buffering=0) as told:
         while True:

@@ -1,10 +1,9 @@
-"""Compares our kernel with OpenSpiel's gin_rummy over many lock-step hands, as a script.
+"""Compares our kernel with OpenSpiel's gin_rummy over many lock-step hands.
 
     python -m tools.lockstep_openspiel --hands 50000 --seed 1 --workers 2
 
 Prints what was compared and how often each known difference came up, as markdown. The first
-difference that is not a known one of OpenSpiel is printed with what it takes to play the hand again,
-and the exit code is 1.
+difference that is not a known one of OpenSpiel is printed with what it takes to play the hand again.
 """
 
 from __future__ import annotations
@@ -13,13 +12,12 @@ import argparse
 import dataclasses
 import multiprocessing
 import sys
-import time
 from collections import Counter
-
-from tqdm import tqdm
+from collections.abc import Iterator
 
 from okgin_env.rules import Rules
 from tests.helpers.openspiel_oracle import CLASSES, COMPARED, OPENSPIEL, Mismatch, play_seed
+from tools.reliability import Row, campaign, progress
 
 HANDS_PER_TASK = 200
 Task = tuple[int, range, Rules]
@@ -47,11 +45,11 @@ def play_all(n_hands: int, seed: int, workers: int, rules: Rules) -> tuple[Count
     # Spawned, not forked: the compiler's and OpenSpiel's threads do not survive a fork.
     with (
         multiprocessing.get_context("spawn").Pool(workers) as pool,
-        tqdm(total=n_hands, unit=" hands", smoothing=0.05) as bar,
+        progress("hands", n_hands) as advance,
     ):
         for counts, mismatch in pool.imap(play_some, tasks):
             total.update(counts)
-            bar.update(counts["hands"])
+            advance(counts["hands"])
             if mismatch:
                 return total, mismatch
     return total, ""
@@ -64,39 +62,32 @@ def table(title: str, rows: dict[str, str], counts: Counter[str]) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    """Runs the comparison; the exit code."""
-    parser = argparse.ArgumentParser(
-        description="Lock-step hands of okgin_env's kernel and OpenSpiel's gin_rummy.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """How much, and under which limit."""
     parser.add_argument("--hands", type=int, default=50_000, help="hands to play")
     parser.add_argument("--seed", type=int, default=1, help="same seed, same hands")
-    parser.add_argument(
-        "--workers", type=int, default=1, help="processes; does not change the hands"
-    )
+    parser.add_argument("--workers", type=int, default=1, help="processes; no other hands by it")
     parser.add_argument(
         "--limit",
         default="upcard",
         choices=["upcard", *map(str, range(11))],
         help="knock limit: the upcard's pips (an ace: gin only) or a fixed one",
     )
-    args = parser.parse_args()
+
+
+def work(args: argparse.Namespace) -> Iterator[Row]:
+    """Runs the comparison."""
     limit = args.limit if args.limit == "upcard" else int(args.limit)
     rules = dataclasses.replace(OPENSPIEL, knock_limit=limit)
-    start = time.perf_counter()
     counts, mismatch = play_all(args.hands, args.seed, args.workers, rules)
-    minutes = (time.perf_counter() - start) / 60
-    print(
-        f"Seed {args.seed}, limit {args.limit}, {minutes:.1f} minutes, {args.workers} worker(s).\n"
-    )
     print(table("compared, equal in both", COMPARED, counts) + "\n")
     print(table("explained difference", CLASSES, counts) + "\n")
-    print(f"Unexplained differences: {'1, the first of them' if mismatch else 0}")
     if mismatch:
-        print(f"\n{mismatch}")
-    return 1 if mismatch else 0
+        print(mismatch, file=sys.stderr)
+    how_often = f"{counts['hands']:,} hands, limit {args.limit}"
+    found = "1 unexplained difference" if mismatch else "none"
+    yield Row("kernel beside OpenSpiel, decision by decision", how_often, found)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(campaign(__doc__, add_options, work))

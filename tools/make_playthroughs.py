@@ -8,7 +8,6 @@ Only for a change of the rules or of the format: the file is there to notice any
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -16,8 +15,8 @@ from okgin_env import Rules, players
 from okgin_env.env import OklahomaGinEnv
 from okgin_env.histories import HandHistory, write
 from okgin_env.layout import N_ACTIONS
+from tests.helpers.paths import PLAYTHROUGHS
 
-FILE = Path(__file__).parents[1] / "tests" / "data" / "playthroughs.okgin"
 ONE = np.zeros(1, np.int64)
 
 
@@ -88,4 +87,4 @@ def record() -> list[HandHistory]:
 
 
 if __name__ == "__main__":
-    write(FILE, record())
+    write(PLAYTHROUGHS, record())

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import json
 import os
 import re
@@ -22,16 +23,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
 from scipy import stats
 
-from tools.reliability import Row, add_row_option, progress, say_row
+from okgin_env.utils.files import check_writable, write_text
+from tests.helpers.paths import ROOT, environment
+from tools.reliability import Row, campaign, progress
 
-ROOT = Path(__file__).parents[1]
 N_BLOCKS = 10
 LEFT_OUT = 0.2  # of the time, at the start
 GROWTH = 0.01  # of the mean over the whole time, below which nothing is called growth
@@ -112,7 +116,7 @@ def slope(seconds: np.ndarray, values: np.ndarray) -> tuple[float, float, float]
         return 0.0, 0.0, 0.0
     x = np.array([seconds[part].mean() for part in parts])
     y = np.array([values[part].mean() for part in parts])
-    line = stats.linregress(x, y)
+    line: Any = stats.linregress(x, y)
     half = stats.t.ppf(0.975, N_BLOCKS - 2) * line.stderr
     length = seconds[-1] - seconds[0]
     return line.slope * length, (line.slope - half) * length, (line.slope + half) * length
@@ -155,7 +159,7 @@ def soak(what: str, minutes: float, every: float, folder: Path) -> list[Sample]:
     process = subprocess.Popen(
         command(what, folder),
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=environment(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -181,41 +185,40 @@ def soak(what: str, minutes: float, every: float, folder: Path) -> list[Sample]:
     return samples
 
 
-def main() -> int:
-    """Runs the soak; the exit code is 1 where something grows or slows down."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Which work, how long, and what is written."""
     parser.add_argument("work", choices=("training", "tournament"))
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--every", type=float, default=3.0, metavar="S", help="seconds between two looks (default: 3)")  # fmt: skip
     parser.add_argument("--table", type=Path, metavar="FILE", help="write all samples here, as CSV")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here")
-    add_row_option(parser)
-    args = parser.parse_args()
+
+
+def work(args: argparse.Namespace) -> Iterator[Row]:
+    """Runs the soak and names what grows or slows down."""
     if 60 * args.minutes < 3 * N_BLOCKS * args.every:
-        parser.error(f"--minutes {args.minutes:g}; allowed: {N_BLOCKS * args.every / 20:g} or more with --every {args.every:g}")  # fmt: skip
+        raise ValueError(f"--minutes {args.minutes:g}; allowed: {N_BLOCKS * args.every / 20:g} or more with --every {args.every:g}")  # fmt: skip
+    for path in filter(None, (args.table, args.json)):
+        check_writable(path)
     with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as folder:
         samples = soak(args.work, args.minutes, args.every, Path(folder))
     numbers, wrong = judged(samples)
     if args.table:
-        with args.table.open("w", newline="") as file:
-            writer = csv.DictWriter(file, [*asdict(samples[0])])
-            writer.writeheader()
-            writer.writerows(map(asdict, samples))
+        text = io.StringIO()
+        writer = csv.DictWriter(text, [*asdict(samples[0])])
+        writer.writeheader()
+        writer.writerows(map(asdict, samples))
+        write_text(args.table, text.getvalue())
     if args.json:
-        args.json.write_text(json.dumps({"work": args.work, "numbers": numbers, "not_flat": wrong}))
-    said = [
+        content = {"work": args.work, "numbers": numbers, "not_flat": wrong}
+        write_text(args.json, json.dumps(content))
+    said = "; ".join(
         f"{name} {n['mean']:,.0f}, growth {n['growth']:+,.1f} ({n['low']:+,.1f} to {n['high']:+,.1f})"
         for name, n in numbers.items()
-    ]
-    print("\n".join(said))
-    how_often = f"{args.minutes:g} minutes, {len(samples)} looks; {'; '.join(said)}"
-    say_row(
-        args, Row(f"soak of {args.work} (memory in MiB)", how_often, ", ".join(wrong) or "none")
     )
-    return 1 if wrong else 0
+    how_often = f"{args.minutes:g} minutes, {len(samples)} looks; {said}"
+    yield Row(f"soak of {args.work} (memory in MiB)", how_often, ", ".join(wrong) or "none")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(campaign(__doc__, add_options, work))

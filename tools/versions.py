@@ -4,7 +4,7 @@
     python -m tools.versions --python 3.13 --pins newest
     python -m tools.versions --keep envs                        keeps the environments for the next time
 
-In each environment the package is installed as its wheel, without any extra, and pytest with hypothesis; then `tests/helpers/core_only.py` says whether all that should
+In each environment the package is installed as its wheel, without any extra, and pytest with hypothesis; then `tools/core_only.py` says whether all that should
 work without extras does, and whether what needs one names it; then the tests of the core run. Tests that need an
 extra skip, and say so. Pythons are looked for on the path, with `--python`, and with pyenv.
 """
@@ -19,16 +19,16 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tools.reliability import Row, add_row_option, progress, say_row
+from tests.helpers.paths import ROOT
+from tools.reliability import Row, campaign, progress
 
-ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13")
 TESTS = (
-    "golden", "analysis", "env", "vector", "wrappers", "histories", "play", "serve", "protocol", "weights", "network",
-    "lanes", "outlook", "search", "rules_sentences", "twin_golden", "fuzz", "fuzz_parsers", "aec", "sb3", "process",
+    "golden", "analysis", "env", "vector", "wrappers", "histories", "play", "serve", "protocol", "weights", "network", "lanes",
+    "outlook", "search", "rules_sentences", "twin", "fuzz", "fuzz_parsers", "machines", "refusals", "aec", "sb3", "process",
 )  # fmt: skip
 SHOWN = ("gymnasium", "numpy", "numba")
 
@@ -89,11 +89,11 @@ def try_one(python: str, pins: str, folder: Path, tests: Sequence[str]) -> tuple
     ask = f"import importlib.metadata as m, sys; print(sys.version.split()[0], *(f'{{n}} {{m.version(n)}}' for n in {SHOWN}))"
     what = _said([str(inside), "-c", ask], folder)[1].strip()
     failed: list[str] = []
-    code, text = _said([str(inside), str(ROOT / "tests" / "core_only.py")], folder)
+    code, text = _said([str(inside), "-m", "tools.core_only"], ROOT)
     if code:
         print(text[-3000:], file=sys.stderr)
-        failed.append("core_only.py")
-    files = [f"tests/test_{name}.py" for name in tests]
+        failed.append("core_only")
+    files = [str(path) for name in tests for path in sorted(ROOT.glob(f"tests/*/test_{name}.py"))]
     line = [str(inside), "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
     code, text = _said([*line, *files], ROOT)
     if code:
@@ -103,17 +103,16 @@ def try_one(python: str, pins: str, folder: Path, tests: Sequence[str]) -> tuple
     return f"Python {what}: {last.strip('= ')}", ", ".join(failed) or "none"
 
 
-def main() -> int:
-    """Runs the environments; the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Which environments and tests."""
     parser.add_argument("--python", nargs="+", default=[], help="interpreters, or versions such as 3.12 (default: 3.11 to 3.13 where found)")  # fmt: skip
     parser.add_argument("--pins", nargs="+", choices=("newest", "oldest"), default=[], help="libraries (default: newest, and oldest with the first Python)")  # fmt: skip
-    parser.add_argument("--tests", nargs="+", default=TESTS, metavar="NAME", help="test files, as in tests/test_NAME.py")  # fmt: skip
+    parser.add_argument("--tests", nargs="+", default=TESTS, metavar="NAME", help="test files, as in tests/*/test_NAME.py")  # fmt: skip
     parser.add_argument("--keep", type=Path, metavar="DIR", help="make the environments here and keep them")  # fmt: skip
-    add_row_option(parser)
-    args = parser.parse_args()
+
+
+def work(args: argparse.Namespace) -> Iterator[Row]:
+    """Makes the environments and runs the tests in each."""
     given = [(found(p) if re.fullmatch(r"3\.\d+", p) else None) or p for p in args.python]
     pythons = given or [made for version in PYTHONS if (made := found(version))]
     pairs = [(p, pins) for p in pythons for pins in args.pins or ["newest"]]
@@ -121,19 +120,15 @@ def main() -> int:
         pairs.append((pythons[0], "oldest"))
     root = args.keep.resolve() if args.keep else Path(tempfile.mkdtemp(prefix="versions-"))
     root.mkdir(parents=True, exist_ok=True)
-    failed = 0
     with progress("environments", len(pairs)) as advance:
-        for python, pins in pairs:
-            version = _said([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], root)[1].strip()  # fmt: skip
-            done, wrong = try_one(python, pins, root / f"{version}-{pins}", args.tests)
-            print(f"{done}: failed: {wrong}", flush=True)
-            say_row(args, Row(f"only the core installed, {pins} libraries", done, wrong))
-            failed += wrong != "none"
+        for interpreter, pins in pairs:
+            version = _said([interpreter, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], root)[1].strip()  # fmt: skip
+            done, wrong = try_one(interpreter, pins, root / f"{version}-{pins}", args.tests)
+            yield Row(f"only the core installed, {pins} libraries", done, wrong)
             advance(1)
     if not args.keep:
         shutil.rmtree(root)
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(campaign(__doc__, add_options, work))

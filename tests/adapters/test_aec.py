@@ -6,7 +6,6 @@ import dataclasses
 import importlib
 import json
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +16,9 @@ from pettingzoo.test import api_test, render_test, seed_test
 
 from okgin_env import Rules, aec, cards
 from okgin_env.env import OklahomaGinEnv
+from tests.helpers.paths import DATA
 
-HANDS = Path(__file__).parents[1] / "data" / "hands.json"
+HANDS = DATA / "hands.json"
 
 
 def _allow_dicts() -> None:

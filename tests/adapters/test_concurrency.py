@@ -12,6 +12,7 @@ pytest.importorskip("stable_baselines3")
 pytest.importorskip("psutil")
 
 from okgin_env.engine.games import Games
+from tests.helpers.paths import PATIENCE
 from tools import concurrency
 
 # Python 3.12 and newer warn of what is tried here: a fork beside threads.
@@ -42,7 +43,7 @@ def test_threads_start_again_after_a_fork(close: bool) -> None:
     games.step(actions, ALL, True)  # starts them
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(PATIENCE)
         if close:
             games.close()
         games.step(actions, ALL, True)

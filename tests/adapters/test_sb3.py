@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.helpers.adapters.test_env import Bungler, Cheater, Outside
 
 from okgin_env import Rules
 from okgin_env.env import OklahomaGinEnv
@@ -16,6 +15,7 @@ from okgin_env.kernel.jit import PLAIN
 from okgin_env.layout import N_ACTIONS, PASS
 from okgin_env.players import Bot
 from okgin_env.view import SeatView
+from tests.helpers.bots import Bungler, Cheater, Outside
 
 pytest.importorskip("sb3_contrib")
 

@@ -21,8 +21,8 @@ from okgin_env.arena.statistics import bradley_terry, clustered_mean
 from okgin_env.arena.summary import ratings, speeds, summary
 from okgin_env.cli import evaluate
 from okgin_env.layout import UNDERCUT
+from tests.helpers.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 NAMES = ("first", "second", "third", "fourth")
 
 
@@ -139,7 +139,7 @@ def test_bradley_terry_known_answer() -> None:
 
 
 def test_camper_check_figures() -> None:
-    """agents.md: against simple under eaai +6.0 ± 0.3 points a hand, 44.6 % of decided hands, 78 % of matches."""
+    """Known figures: against simple under eaai +6.0 ± 0.3 points a hand, 44.6 % of decided hands, 78 % of matches."""
     camper, simple = players.make("camper"), players.make("simple")
     eaai = Rules.preset("eaai")
     found = summarised(camper, simple, eaai, 5000, 1, n_matches=500)
@@ -153,7 +153,7 @@ def test_camper_check_figures() -> None:
 
 
 def test_camper_against_itself() -> None:
-    """agents.md: 77 % gins, 18 % knocks, 5 % void."""
+    """Known figures: 77 % gins, 18 % knocks, 5 % void."""
     camper = players.make("camper")
     results = play(camper, camper, Rules.preset("eaai"), 3000, seed=2)
     shares = np.bincount(results.ending.ravel(), minlength=7) / results.ending.size

@@ -1,6 +1,6 @@
-"""The figures of rules.md, "Known figures to check against": exact counts and fixed-seed samples.
+"""Known figures of the game: exact counts and fixed-seed samples.
 
-Tolerances: half a unit of the last digit that rules.md prints, plus four standard errors of the
+Tolerances: half a unit of the last digit given, plus four standard errors of the
 sample taken here, unless a comment says otherwise. Seeds are fixed, so a result changes only with
 the kernel.
 """
@@ -179,7 +179,7 @@ def test_dealt_deadwood() -> None:
 def test_dealt_without_meld() -> None:
     hands, _ = _deals()
     without = float((_deadwood_of(hands) == _pips_of(hands)).mean())
-    # Counted exactly it is 60.209 %; the 60.25 % of rules.md are a sample's (0.05 points allowed).
+    # Counted exactly it is 60.209 %; the 60.25 % that are known are a sample's (0.05 points allowed).
     exact = _n_without_meld(10) / math.comb(N_CARDS, 10)
     assert round(100 * exact, 3) == 60.209
     _within(without, exact, 9, len(hands))

@@ -39,7 +39,7 @@ from okgin_env.layout import ENDINGS, N_CARDS
 from okgin_env.players.base import FAULTS
 from okgin_env.render.scene import Rect, Shape, Text, compose
 from okgin_env.render.style import SUIT_SIGNS
-from tools.tournament import tournament
+from tests.helpers.tournaments import tournament
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")  # fmt: skip
 ROOT = Path(__file__).parents[2]

@@ -16,6 +16,7 @@ pytest.importorskip("scipy")
 
 import psutil
 
+from tests.helpers.paths import PATIENCE, ROOT
 from tools import soak
 
 
@@ -50,15 +51,17 @@ def test_growth_is_that_of_the_time_looked_at() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_soak_that_is_ended_ends_its_work(number: int, later: float) -> None:
     """Even at the moment when its work was born: two orphans went on beside a third, and nobody saw why it was slow."""
-    process = subprocess.Popen([sys.executable, soak.__file__, "tournament", "--minutes", "9"])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tools.soak", "tournament", "--minutes", "60"], cwd=ROOT
+    )
     family, children = psutil.Process(process.pid), list[psutil.Process]()
-    patience = time.monotonic() + 60
+    patience = time.monotonic() + PATIENCE
     while not children and time.monotonic() < patience:
         children = family.children(recursive=True)
     time.sleep(later)
     process.send_signal(number)
-    assert process.wait(60) == 128 + number
-    _, alive = psutil.wait_procs(children, timeout=60)
+    assert process.wait(PATIENCE) == 128 + number
+    _, alive = psutil.wait_procs(children, timeout=PATIENCE)
     for left in alive:
         left.kill()
     assert children

@@ -33,8 +33,8 @@ from okgin_env.arena.tournament import run
 from okgin_env.cli import evaluate
 from okgin_env.players.base import FAULTS, fault_action
 from okgin_env.players.subprocess.player import ProcessPlayer
+from tests.helpers.paths import PATIENCE, ROOT, python
 
-ROOT = Path(__file__).parents[2]
 CLASSIC = Rules.preset("classic")
 NAMES = ("simple", "knocker", "novice")
 
@@ -417,17 +417,8 @@ def test_stored_numbers_that_no_hand_has_are_damage(column: str, value: float) -
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_tournament_goes_on_to_the_same_results(tmp_path: Path, workers: int) -> None:
     """SIGKILL at random moments, five times; then the same command ends it."""
-    line = [
-        sys.executable,
-        "evaluate.py",
-        *NAMES,
-        "--hands",
-        "240000",
-        "--matches",
-        "1200",
-        "--workers",
-        str(workers),
-    ]
+    words = f"evaluate.py {' '.join(NAMES)} --hands 240000 --matches 1200 --workers {workers}"
+    line = [sys.executable, *words.split()]
     path, rng = tmp_path / "r.sqlite", random.Random(workers)
     for _ in range(5):
         process = subprocess.Popen(
@@ -443,13 +434,7 @@ def test_killed_tournament_goes_on_to_the_same_results(tmp_path: Path, workers: 
             for task in (left := Store(path)).tasks():
                 assert left.get(task).results.points.shape == (task.deals, 2)
     for name, store in (("resumed", ["--store", str(path)]), ("unbroken", [])):
-        done = subprocess.run(
-            [*line, *store, "--json", str(tmp_path / name)],
-            cwd=ROOT,
-            check=False,
-            stdout=subprocess.DEVNULL,
-        )
-        assert done.returncode == 0
+        python(*line[1:], *store, "--json", str(tmp_path / name), check=True)
     resumed, unbroken = (
         json.loads((tmp_path / name).read_text()) for name in ("resumed", "unbroken")
     )
@@ -479,8 +464,8 @@ def test_workers_end_with_their_parent(how: signal.Signals) -> None:
         workers = psutil.Process(process.pid).children()
     time.sleep(2)
     process.send_signal(how)
-    assert process.wait(60) == (130 if how == signal.SIGINT else -how)
-    _, left = psutil.wait_procs(workers, 10)
+    assert process.wait(PATIENCE) == (130 if how == signal.SIGINT else -how)
+    _, left = psutil.wait_procs(workers, PATIENCE)
     assert not left
 
 

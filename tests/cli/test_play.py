@@ -20,9 +20,9 @@ from okgin_env.env import OklahomaGinEnv
 from okgin_env.kernel.jit import PLAIN
 from okgin_env.layout import BIG_GIN, DRAW_STOCK, DRAW_TOP, KNOCK, N_ACTIONS, OVER, PASS
 from okgin_env.render.text import draw
+from tests.helpers.paths import ROOT, environment, python
 from tools.record_play import AGAINST, FIRST, SEED, Seat, record
 
-ROOT = Path(__file__).parents[2]
 CLASSIC = Rules.preset("classic")
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -419,9 +419,7 @@ def test_a_forfeit_is_called_one(target: int, said: str) -> None:
 
 # --- the command line ----------------------------------------------------------------------------------------------------
 def _run(*args: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
-    command = [sys.executable, "-m", "okgin_env", *args]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env)
+    return python("-m", "okgin_env", *args, env=variables, input=stdin)
 
 
 def test_a_piped_hand_from_the_command_line(tmp_path: Path) -> None:
@@ -441,9 +439,12 @@ def test_a_piped_hand_from_the_command_line(tmp_path: Path) -> None:
 def test_letters_that_a_terminal_does_not_know_end_no_game(tmp_path: Path) -> None:
     bot = "from okgin_env.players import Bot\n\n\nclass Gin(Bot):\n    name = 'джин'\n"
     (tmp_path / "mybots.py").write_text(bot)
-    command = [sys.executable, "-m", "okgin_env", "play", "--against", "mybots:Gin", "--seed", "3"]
     paths = os.pathsep.join([str(ROOT), str(tmp_path)])
-    env = {**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "ascii:strict"}
+    env = environment(PYTHONPATH=paths, PYTHONIOENCODING="ascii:strict")
+    command = [
+        sys.executable,
+        *["-m", "okgin_env", "play", "--against", "mybots:Gin", "--seed", "3"],
+    ]
     done = subprocess.run(command, input=b"\xff\nquit\ny\n", capture_output=True, env=env)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"against ????" in done.stdout

@@ -1,28 +1,37 @@
-"""What `tools/fuzz_adapters.py` plays at, and what must hold of whatever an adapter gives back."""
+"""Checks of whatever an adapter gives back: arrays, masks, infos and rewards."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.layout import ENDINGS, MAX_TURNS, N_ACTIONS, POINTS_PER_REWARD, layout
 from okgin_env.rules import PRESETS, Rules
-from tests.helpers.absurd import Broken
-from tools.lockstep_twin import random_rules
+from tests.helpers.random_tables import random_rules
 
 HAND_FIELDS = {"ending", "knocker", "points", "deadwood", "scores", "turns"}
 MATCH_FIELDS = {"match_winner", "match_points"}
-LEARNER = ("rules", "players", "seat", "opponent", "episode", "reward")
 CLOSE = 1e-6  # SB3's rewards are float32
+
+
+class Broken(AssertionError):
+    """Something that must hold does not."""
+
+
+def hold(condition: object, what: str) -> None:
+    """Raises `Broken` where a condition does not hold."""
+    if not condition:
+        raise Broken(what)
 
 
 @dataclass(frozen=True)
 class Table:
-    """What an adapter is made with.
+    """Arguments that an adapter is made with.
 
     Attributes:
         rules: The rules.
@@ -66,49 +75,11 @@ class Table:
         return layout(self.rules.players, self.match, self.settings["outlook"]).size
 
 
-class Adapter(Protocol):
-    """One adapter at one table. What is wrong is raised as `Broken`."""
-
-    n_games: int
-    goes_on: bool  # whether it takes steps after its end
-
-    def masks(self) -> np.ndarray:
-        """(N, 108) int8, what is legal now."""
-        ...
-
-    def reset(self, seed: int | None, options: dict[str, Any], rng: Random) -> None:
-        """Starts anew."""
-        ...
-
-    def step(self, actions: np.ndarray) -> object:
-        """Takes (N,) actions, checks what comes back and returns it, for comparison."""
-        ...
-
-    def absurd(self, rng: Random) -> None:
-        """Makes a call that must be refused."""
-        ...
-
-    def copies(self) -> list[Adapter]:
-        """Copies that must go on as this one does."""
-        ...
-
-    def seen(self) -> bytes:
-        """All of the games."""
-        ...
-
-    def saved(self) -> bytes | None:
-        """The record of a game in the middle of a hand, for `options`."""
-        ...
-
-
-def hold(condition: object, what: str) -> None:
-    """Raises `Broken` where a condition does not hold."""
-    if not condition:
-        raise Broken(what)
-
-
-def check_rows(observations: np.ndarray, masks: np.ndarray, table: Table, n: int) -> None:
-    """Observations and masks of n games."""
+def check_rows(
+    observations: NDArray[Any], masks: NDArray[Any], table: Table, n: int | None = None
+) -> None:
+    """Observations and masks of n games (None: of all)."""
+    n = table.n_games if n is None else n
     hold(observations.shape == (n, table.size), f"observations of shape {observations.shape}")
     hold(masks.shape == (n, N_ACTIONS), f"masks of shape {masks.shape}")
     hold(observations.dtype == masks.dtype == np.int8, f"{observations.dtype}, {masks.dtype}")
@@ -118,38 +89,37 @@ def check_rows(observations: np.ndarray, masks: np.ndarray, table: Table, n: int
 
 
 def check_hand(info: dict[str, Any], table: Table, reward: float, forfeit: bool, seat: int) -> None:
-    """What is said of a hand that has ended, and what was paid for it."""
+    """Info on a hand that has ended, and the reward that was paid for it."""
     n, fields = table.rules.players, HAND_FIELDS | (MATCH_FIELDS if table.match else set())
     hold(fields <= {*info}, f"info lacks {fields - {*info}}")
     hold(info["ending"] in ENDINGS[1:], f"ending {info['ending']}")
     hold(-1 <= info["knocker"] < n, f"knocker {info['knocker']}")
     hold(0 <= info["turns"] <= min(table.rules.max_turns, MAX_TURNS), f"turns {info['turns']}")
     for name in ("points", "deadwood", "scores"):
-        hold(
-            len(info[name]) == n and np.asarray(info[name]).dtype.kind == "i",
-            f"{name}: {info[name]}",
-        )
+        values = np.asarray(info[name])
+        hold(len(values) == n and values.dtype.kind == "i", f"{name}: {info[name]}")
     hold(bool(info.get("illegal_action")) == forfeit, f"illegal_action, after {forfeit}")
     # in a match a hand may have ended before the learner's first decision, and is paid with it
     hold(not forfeit or reward == -1.0 or table.match, f"an illegal action pays {reward}")
     if not forfeit and not table.match and table.settings["reward"] == "points":
         points = np.asarray(info["points"], float)
-        others = (points.sum() - points[seat]) / (n - 1)
-        hold(abs(reward - (points[seat] - others) / POINTS_PER_REWARD) < CLOSE * max(1, abs(reward)), f"pays {reward} for {points}")  # fmt: skip
+        mean = (points.sum() - points[seat]) / (n - 1)
+        wrong = abs(reward - (points[seat] - mean) / POINTS_PER_REWARD)
+        hold(wrong < CLOSE * max(1, abs(reward)), f"pays {reward} for {points}")
     if table.settings["reward"] != "points":
         hold(abs(reward) <= 1, f"pays {reward}")
 
 
-def flat(said: Any) -> Any:
-    """What was said, as something that compares by its values."""
+def comparable(said: Any) -> Any:
+    """An answer as something that compares by its values."""
     if isinstance(said, dict):
-        return [(name, flat(value)) for name, value in said.items()]
+        return [(name, comparable(value)) for name, value in said.items()]
     if isinstance(said, (list, tuple)) or (isinstance(said, np.ndarray) and said.dtype == object):
-        return [flat(value) for value in said]
+        return [comparable(value) for value in said]
     return (said.dtype.str, said.tobytes()) if isinstance(said, np.ndarray) else said
 
 
-def is_legal(masks: np.ndarray, actions: np.ndarray) -> np.ndarray:
+def is_legal(masks: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(N,) whether each action is legal."""
     inside = (actions >= 0) & (actions < N_ACTIONS)
     return inside & (masks[np.arange(len(actions)), np.where(inside, actions, 0)] == 1)

@@ -1,18 +1,18 @@
-"""Plays some hands over all presets and prints a digest of everything that came out.
+"""A digest of everything that comes out of some hands over all presets.
 
-    python tests/helpers/digest.py --hands 20
+    python -m tests.helpers.digest HANDS
 
-`tests/kernel/test_plain.py` runs it compiled, uncompiled (``NUMBA_DISABLE_JIT=1``) and with bounds checks
-(``NUMBA_BOUNDSCHECK=1``), and compares the digests. The lines that are hashed go to ``--lines FILE``, to look for the first difference.
+`tests/kernel/test_plain.py` compares it compiled, uncompiled (``NUMBA_DISABLE_JIT=1``) and with bounds checks
+(``NUMBA_BOUNDSCHECK=1``).
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
+import sys
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from okgin_env import PRESETS, Rules, analysis, cards
 from okgin_env.env import OklahomaGinEnv
 from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.layout import KNOCK, N_ACTIONS
-from tools.lockstep_twin import random_deck, random_rules
+from tests.helpers.random_tables import random_deck, random_rules
 
 MOST_STEPS = 60  # decisions of the learner in one episode
 
@@ -40,7 +40,7 @@ def play(rules: Rules, opponent: str, episode: str, seed: int) -> Iterator[str]:
     """One episode as lines of text: the learner knocks when it may, else plays at random."""
     env = OklahomaGinEnv(rules, opponent, episode, seat=seed % rules.players)
     rng = Random(seed)
-    options = {"deck": random_deck(rng)} if seed % 4 else {}
+    options: dict[str, Any] = {"deck": random_deck(rng)} if seed % 4 else {}
     if options and episode == "hand":
         options["dealer"] = (env.games.seat - 1) % rules.players  # the learner is asked first
     observation, info = env.reset(seed=seed, options=options)
@@ -74,19 +74,11 @@ def analyse(n_hands: int) -> Iterator[str]:
         )
 
 
-def main() -> None:
-    """Prints the digest."""
-    parser = argparse.ArgumentParser(description="A digest of some hands.")
-    parser.add_argument("--hands", type=int, default=20)
-    parser.add_argument("--lines", type=Path, help="also write what is hashed")
-    args = parser.parse_args()
-    lines = [line for table in tables(args.hands) for line in play(*table)]
-    lines += analyse(args.hands)
-    text = "\n".join(lines) + "\n"
-    if args.lines:
-        args.lines.write_text(text)
-    print(f"{hashlib.sha256(text.encode()).hexdigest()} {len(lines)} lines")
+def digest(n_hands: int) -> str:
+    """A hash of all that comes out of some hands."""
+    lines = [line for table in tables(n_hands) for line in play(*table)] + [*analyse(n_hands)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 if __name__ == "__main__":
-    main()
+    print(digest(int(sys.argv[1])))

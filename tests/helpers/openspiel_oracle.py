@@ -51,6 +51,7 @@ from okgin_env.peers.spiel import TAKE as OS_TAKE
 from okgin_env.peers.spiel import Layoff, best_layoff, laid_in_parts
 from okgin_env.rules import Rules
 from tests.helpers import twin
+from tests.helpers.random_tables import random_deck
 
 OS_MAX_UPCARD_DRAWS = 50
 OPENSPIEL = Rules.preset("openspiel")
@@ -72,7 +73,7 @@ CLASSES = {
     "wall_knock": "end: two cards left, a further player may knock with the top card",
     "fifty_draws": "end: the fiftieth card taken from the pile ends the hand at once",
 }
-"""The differences that are allowed: what OpenSpiel does where rules.md says otherwise."""
+"""The differences that are allowed: what OpenSpiel does where docs/rules.md says otherwise."""
 
 COMPARED = {
     "hands": "hands",
@@ -98,36 +99,15 @@ class Mismatch(AssertionError):
     """A difference that no known behaviour of OpenSpiel explains."""
 
 
-# --- decks and moves --------------------------------------------------------------------------------
-def random_deck(
-    rng: Random, kinds: Sequence[str] = ("plain", "plain", "suits", "ranks")
-) -> list[int]:
-    """A deck: seat 0's cards, seat 1's, the upcard, the stock top first.
-
-    Kinds "suits" and "ranks" deal both hands from two suits or six neighbouring ranks, where sets and
-    runs share cards: there the errors are.
-    """
-    kind = rng.choice(kinds)
-    deck = list(range(N_CARDS))
-    rng.shuffle(deck)
-    if kind == "plain":
-        return deck
-    if kind == "suits":
-        favoured_suits = rng.sample(range(4), 2)
-        rich = [card for card in deck if card // N_RANKS in favoured_suits]
-    else:
-        low = rng.randrange(N_RANKS - 5)
-        rich = [card for card in deck if low <= card % N_RANKS < low + 6]
-    dealt = rich[:20]
-    return dealt + [card for card in deck if card not in dealt]
+KINDS = (
+    "plain",
+    "plain",
+    "suits",
+    "ranks",
+)  # of decks; where sets and runs share cards the errors are
 
 
-def deck_of(hand_0: str, hand_1: str, upcard: str, stock: str = "") -> list[int]:
-    """A deck that deals given cards; what is left of the 52 follows in order of card id."""
-    first = cardtext.ids(f"{hand_0} {hand_1} {upcard} {stock}")
-    return first + [card for card in range(N_CARDS) if card not in first]
-
-
+# --- moves --------------------------------------------------------------------------------
 class RandomMover:
     """Sensible play with much chance in it: uniform random play would end nearly always void.
 
@@ -202,7 +182,7 @@ def play_seed(seed: int, hand: int, counts: Counter[str], rules: Rules = OPENSPI
     """
     rng = Random(f"{seed}:{hand}")
     try:
-        play_hand(random_deck(rng), RandomMover(rng), counts, rules)
+        play_hand(random_deck(rng, KINDS), RandomMover(rng), counts, rules)
     except Mismatch as error:
         raise Mismatch(f"seed {seed}, hand {hand}: {error}") from error
 
@@ -466,7 +446,7 @@ def _mask(cards: Iterable[int]) -> int:
 
 
 def _layoff_steps(shown: list[list[int]], hand: list[int]) -> dict[int, int]:
-    """Cards of a hand that can be laid off on melds by rules.md, and how far out each would lie.
+    """Cards of a hand that can be laid off on melds by docs/rules.md, and how far out each would lie.
 
     One step is a fourth card of a set or the next card of a run; a card that fits in two places
     counts where it is nearer.

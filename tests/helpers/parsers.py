@@ -1,13 +1,14 @@
-"""What reads strangers' bytes, as targets for `tools/fuzz_parsers.py`: good inputs, and a function that takes any.
+"""Readers of strangers' bytes, as targets: good inputs, and a function that takes any.
 
 A target may raise a ValueError in one line and nothing else. What it takes must come back the same from its own text.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import io
-import json
+import resource
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,14 +23,18 @@ from okgin_env.engine.decisions import ask
 from okgin_env.histories import files, parsing
 from okgin_env.kernel import batch, play
 from okgin_env.kernel.state import STATE, as_records, new_states
-from okgin_env.layout import N_ACTIONS, N_CARDS, OVER, layout
-from okgin_env.players import weights
+from okgin_env.layout import N_ACTIONS, N_CARDS, OVER
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.players.subprocess import events as telling
 from okgin_env.players.subprocess import messages as protocol
+from tests.helpers.absurd import one_line
+from tests.helpers.networks import network_file
+from tests.helpers.paths import PLAYTHROUGHS
 
-DATA = Path(__file__).parents[1] / "data"
 _ONE = np.zeros(1, np.int64)
+MOST_MEMORY = (
+    1 << 30
+)  # by which one input may make the process grow: model files may unpack to half of it
 
 
 @dataclass(frozen=True)
@@ -39,12 +44,10 @@ class Target:
     Attributes:
         read: Takes any bytes; a ValueError is its way to refuse them.
         seeds: Makes good inputs.
-        modules: The modules in which new lines count as progress.
     """
 
     read: Callable[[bytes], object]
     seeds: Callable[[], list[bytes]]
-    modules: tuple[str, ...]
 
 
 @cache
@@ -81,7 +84,7 @@ def read_histories(data: bytes) -> None:
 
 
 def _hands() -> list[bytes]:
-    text = (DATA / "playthroughs.okgin").read_text()
+    text = PLAYTHROUGHS.read_text()
     hands = [f"{hand.strip()}\nend\n" for hand in text.split("\nend\n")[:6]]
     return ["\n".join(hands[k : k + 2]).encode() for k in range(5)]
 
@@ -154,53 +157,24 @@ def read_weights(data: bytes) -> None:
     NetworkPlayer.load(_file("a.safetensors", data))
 
 
-def _networks() -> list[bytes]:
-    made: list[bytes] = []
-    for dtype, name in ((np.float32, "F32"), (np.float16, "F16")):
-        prefix, n_in = "mlp_extractor.policy_net.", layout(2).size
-        shapes = {f"{prefix}0.weight": (2, n_in), f"{prefix}0.bias": (2,)}
-        shapes |= {"action_net.weight": (N_ACTIONS, 2), "action_net.bias": (N_ACTIONS,)}
-        header: dict[str, object] = {
-            "__metadata__": {"format": weights.FORMAT, "activation": "tanh"}
-        }
-        data = b""
-        for key, shape in shapes.items():
-            more = np.ones(shape, dtype).tobytes()
-            header[key] = {"dtype": name, "shape": shape, "data_offsets": [len(data), len(data) + len(more)]}  # fmt: skip
-            data += more
-        text = json.dumps(header).encode()
-        made.append(len(text).to_bytes(8, "little") + text + data)
-    return made
-
-
-def one_line(error: ValueError) -> None:
-    """Holds a refusal to its form: one line, of bounded length.
-
-    Raises:
-        AssertionError: It is not.
-    """
-    text = str(error)
-    assert text.strip(), "an empty message"
-    assert len(text.splitlines()) == 1, f"more than one line: {text!r}"
-    assert len(text) < 2000, f"a message of {len(text)} characters"
-
-
+# --- all of them --------------------------------------------------------------------------------------
 TARGETS = {
-    "cards": Target(read_cards, lambda: [b"As 2s Td Kc", b"7h"], ("okgin_env/cards.py",)),
+    "cards": Target(read_cards, lambda: [b"As 2s Td Kc", b"7h"]),
     "rules": Target(
         read_rules,
         lambda: [b"classic", b"french(players=3, target=None)", b"gin(gin_bonus=20, shutout=True)"],
-        ("okgin_env/rules.py",),
     ),
-    "histories": Target(read_histories, _hands, ("okgin_env/histories/", "okgin_env/cards.py")),
-    "state": Target(read_state, _states, ("okgin_env/positions.py",)),
+    "histories": Target(read_histories, _hands),
+    "state": Target(read_state, _states),
     "protocol": Target(
         read_protocol,
         lambda: [b'{"type":"hello","name":"x"}', b'{"type":"move","id":3,"move":"draw"}'],
-        ("okgin_env/players/subprocess/messages.py",),
     ),
-    "served": Target(read_served, _told, ("okgin_env/cli/serve.py", "okgin_env/view.py")),
-    "weights": Target(read_weights, _networks, ("okgin_env/players/weights.py",)),
+    "served": Target(read_served, _told),
+    "weights": Target(
+        read_weights,
+        lambda: [network_file(), network_file("float16")],
+    ),
 }
 if importlib.util.find_spec("torch") and importlib.util.find_spec(
     "rich"
@@ -208,3 +182,43 @@ if importlib.util.find_spec("torch") and importlib.util.find_spec(
     from tests.helpers.parsers_files import FILES
 
     TARGETS |= {name: Target(*parts) for name, parts in FILES.items()}
+
+
+class Finding(AssertionError):
+    """Something other than a ValueError in one line."""
+
+
+def read(name: str, data: bytes) -> None:
+    """Gives one input to a target.
+
+    Raises:
+        ValueError: It is refused as it should be.
+        Finding: Anything else goes wrong, or it fills the memory.
+    """
+    before = _peak()
+    try:
+        TARGETS[name].read(data)
+    except ValueError as error:
+        try:
+            one_line(error)
+        except AssertionError as wrong:
+            raise Finding(f"{name}: {wrong}\n  {data!r}") from None
+        raise
+    except BaseException as error:
+        raise Finding(f"{name}: {type(error).__name__}: {error}\n  {data!r}") from error
+    finally:
+        if _peak() - before > MOST_MEMORY:
+            raise Finding(f"{name}: over {MOST_MEMORY >> 20} MiB for one input\n  {data!r}")
+
+
+def is_taken(name: str, data: bytes) -> bool:
+    """Whether a target takes an input, which else is refused as it should be."""
+    with contextlib.suppress(ValueError):
+        read(name, data)
+        return True
+    return False
+
+
+def _peak() -> int:
+    """The most memory that this process has had, in bytes."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

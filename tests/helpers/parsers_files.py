@@ -1,4 +1,4 @@
-"""What reads whole files of strangers, as further targets for `tools/fuzz_parsers.py`: result stores, model `.zip`s, configurations.
+"""Readers of whole files of strangers, as further targets of `tests/helpers/parsers.py`: result stores, model `.zip`s, configurations.
 
 Each lies alone in a folder, and whatever is tried nothing else may be in there afterwards.
 """
@@ -133,8 +133,8 @@ def configs() -> list[bytes]:
     return [config.to_json().encode() for config in PRESETS.values()]
 
 
-FILES: dict[str, tuple[Callable[[bytes], None], Callable[[], list[bytes]], tuple[str, ...]]] = {
-    "store": (read_store, stores, ("okgin_env/arena/store/store.py", "okgin_env/arena/store/rows.py", "okgin_env/arena/task.py")),
-    "zip": (read_zip, zips, ("okgin_env/players/weights.py",)),
-    "config": (read_config, configs, ("okgin_env/learning/config.py", "okgin_env/players/__init__.py")),
-}  # fmt: skip
+FILES: dict[str, tuple[Callable[[bytes], None], Callable[[], list[bytes]]]] = {
+    "store": (read_store, stores),
+    "zip": (read_zip, zips),
+    "config": (read_config, configs),
+}

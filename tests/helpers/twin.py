@@ -1,13 +1,14 @@
-"""The plain twin of the game: rules.md once more, in sets and brute force, without the kernel.
+"""The plain twin of the game: docs/rules.md once more, in sets and brute force, without the kernel.
 
 Cards are ids 0 to 51 (13 * suit + rank, suits s c d h), hands are sets, melds are frozensets. What
 is best is found by looking at everything that is possible. Nothing here is shared with the
 compiled code but the rules object and the numbers of `okgin_env.layout`, so that where the two
-agree, two separate readings of rules.md agree. Sections named in comments are those of rules.md.
+agree, two separate readings of docs/rules.md agree. Sections named in comments are those of that page.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -16,11 +17,47 @@ from typing import Any, TypeAlias
 from okgin_env import layout
 from okgin_env.rules import Rules
 
+FIELDS = frozenset(
+    [
+        "players",
+        "hand_size",
+        "knock_limit",
+        "ace_limit",
+        "gin_bonus",
+        "undercut_bonus",
+        "undercut_on_tie",
+        "big_gin_bonus",
+        "spades_double",
+        "first_dealer",
+        "next_dealer",
+        "void_dealer",
+        "target",
+        "game_bonus",
+        "box_bonus",
+        "shutout",
+        "max_turns",
+    ]
+)
+"""The fields of `Rules` that the twin plays by: it refuses rules with another, which it could only ignore."""
+
 Arrangement: TypeAlias = tuple[tuple[int, ...], ...]
 """Melds that share no card, as a sorted tuple of sorted tuples of card ids."""
 
 DECK = range(layout.N_CARDS)
 _CACHE = 1 << 16  # entries a cache keeps: bounded, as fuzz tests play many thousand hands
+
+
+def check_fields(rules: object) -> None:
+    """Checks that the twin knows every field of some rules.
+
+    Raises:
+        NotImplementedError: It does not know one.
+    """
+    new = {field.name for field in dataclasses.fields(rules)} - FIELDS  # pyright: ignore[reportArgumentType]
+    if new:
+        raise NotImplementedError(
+            f"rules: {', '.join(sorted(new))}; tests/helpers/twin.py must play by it, too (and name it in FIELDS)"
+        )
 
 
 # --- Cards and notation ---------------------------------------------------------------------------
@@ -233,6 +270,7 @@ class TwinHand:
             deck: 52 card ids: seat 0's cards, seat 1's, ..., the upcard, the stock top first.
             dealer: The dealer's seat.
         """
+        check_fields(rules)
         n_seats, size = rules.players, rules.hand_size
         self.rules = rules
         self.dealer = dealer
@@ -345,7 +383,7 @@ class TwinHand:
         self.ending, self.points, self.deadwood = ended
 
     def _forfeit(self) -> None:
-        """design.md, Actions: no card moves, every other seat is paid."""
+        """docs/environment.md, Rewards: no card moves, every other seat is paid."""
         self.ending, self.phase = "illegal", layout.OVER
         self.points = [layout.FORFEIT_POINTS] * self.rules.players
         self.points[self.seat] = 0
@@ -353,7 +391,7 @@ class TwinHand:
     def _next(self, seat: int) -> int:
         return (seat + 1) % self.rules.players
 
-    # --- what a seat sees (design.md, Observation) ------------------------------------------------
+    # --- what a seat sees (docs/environment.md, Observation Space) ------------------------------------------------
     def unseen(self, seat: int) -> frozenset[int]:
         """Cards of which a seat does not know where they are."""
         others = (self.known[p] for p in range(self.rules.players) if p != seat)
@@ -364,7 +402,7 @@ class TwinHand:
 
         A discard's outlook is the deadwood it leaves plus 18 * 0.9 ** (own discards so far) times the hope it leaves.
         """
-        hand, unseen = self.hands[seat], self.unseen(seat)
+        hand, unseen = frozenset(self.hands[seat]), self.unseen(seat)
         plain: dict[str, Any] = {"outlook_1": [], "outlook_2": [], "outlook_3": []}
         hoped = []
         if self.phase == layout.SHED and seat == self.seat:

@@ -4,81 +4,81 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from okgin_env.kernel.jit import PLAIN
-from okgin_env.kernel.state import new_states
-from okgin_env.layout import DRAW, ENDINGS
+from okgin_env.layout import DRAW, ENDINGS, OVER
 from okgin_env.rules import Rules
-from tests.helpers.fuzz_kernel import RULES
-from tools import fuzz
+from tests.helpers.kernel_batch import GUARDED, Batch, Broken
 
-N_TABLES, DECISIONS = (2, 512) if PLAIN else (40, 12_800)
+N_TABLES, N_GAMES, N_ROUNDS = (2, 8, 64) if PLAIN else (40, 128, 100)
 
 
 def test_whatever_is_played_holds() -> None:
     counts: Counter[str] = Counter()
     for index in range(N_TABLES):
-        fuzz.fuzz_table(3, index, DECISIONS, counts)
+        Batch(3, index, N_GAMES, counts=counts).play(N_ROUNDS)
     if not PLAIN:
         for name in ENDINGS[1:]:
             assert counts[name] > 0, (name, counts)
 
 
-def _damaged(change: Callable[[np.ndarray], None]) -> Any:
-    """`play_on`, and once more with the first game that is in its draw phase damaged."""
-    real = fuzz.play_on
-
-    def play(states: np.ndarray, *rest: Any) -> Any:
-        found, game = real(states, *rest)
-        if not found:
-            change(states[np.flatnonzero(states["phase"] == DRAW)[0]])
-            found, game = real(states, *rest)
-        return found, game
-
-    return play
+def _set(name: str, value: Any) -> Callable[[np.ndarray], None]:
+    return lambda s: s.__setitem__(name, value)
 
 
-def _no_hands(s: np.ndarray) -> None:
-    s["hands"] = 0
+DAMAGE: list[tuple[Callable[[np.ndarray], None], str]] = [
+    (_set("hands", 0), "the 52 cards once each"),
+    (lambda s: s["known"].__setitem__(0, ~s["hands"][0]), "known cards are in the hand"),
+    (_set("n_turns", 1000), "in their ranges"),
+]
 
 
-def _unheld(s: np.ndarray) -> None:
-    s["known"][0] = ~s["hands"][0]
+@pytest.mark.parametrize(("change", "said"), DAMAGE, ids=[said for _, said in DAMAGE])
+def test_damage_is_noticed(change: Callable[[np.ndarray], None], said: str) -> None:
+    table = Batch(3, 0, 16, Rules())
+    table.play(16)
+    change(table.states[np.flatnonzero(table.states["phase"] == DRAW)[0]])
+    with pytest.raises(Broken, match=f"table 0 .* does not hold: .*{said}"):
+        table.check_decisions(table.playing)
 
 
-def _endless(s: np.ndarray) -> None:
-    s["n_turns"] = 1000
+ENDS: list[tuple[str, Any, str]] = [
+    ("scores", 7, "scores are the sums"),
+    ("n_hands", 0, "booked once"),
+    ("points", -1, "points fit"),
+    ("ending", 0, "points fit"),
+]
 
 
-@pytest.mark.parametrize(
-    ("change", "rule"),
-    [(_no_hands, RULES[1]), (_unheld, RULES[10]), (_endless, RULES[6])],
-)
-def test_damage_is_noticed(
-    monkeypatch: pytest.MonkeyPatch, change: Callable[[np.ndarray], None], rule: str
-) -> None:
-    monkeypatch.setattr(fuzz, "play_on", _damaged(change))
-    with pytest.raises(fuzz.Broken, match=f"table 0, game .* does not hold: {rule}"):
-        fuzz.fuzz_table(3, 0, 512, Counter(), Rules())
+@pytest.mark.parametrize(("name", "value", "said"), ENDS)
+def test_a_wrong_end_is_noticed(name: str, value: Any, said: str) -> None:
+    table = Batch(3, 0, 64, Rules(target=None, max_turns=6))
+    before = table.states.copy()
+    while not (table.states["phase"] == OVER).any():
+        before = table.states.copy()
+        table.decide()
+    games = np.flatnonzero(table.states["phase"] == OVER)[:1]
+    allowed = table.states["ending"] != ENDINGS.index("illegal")
+    table.check_ends(games, before, allowed)
+    table.states[name][games] = value
+    with pytest.raises(Broken, match=said):
+        table.check_ends(games, before, allowed)
 
 
-def test_too_short_an_observation_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_short_an_observation_is_noticed() -> None:
     """Short by less than the guarded bytes behind it: what is compiled would write beyond them, too."""
-    real = fuzz.layout
-
-    def short(*kind: Any) -> Any:
-        return SimpleNamespace(size=real(*kind).size - fuzz.GUARDED // 2)
-
-    monkeypatch.setattr(fuzz, "layout", short)
-    with pytest.raises((fuzz.Broken, IndexError, ValueError)):
-        fuzz.fuzz_table(3, 0, 512, Counter(), Rules())
+    table = Batch(3, 0, 16, Rules())
+    table.size -= GUARDED // 2
+    with pytest.raises((Broken, IndexError, ValueError)):
+        table.play(16)
 
 
 def test_blank_states_are_refused() -> None:
-    with pytest.raises(fuzz.Broken, match="a saved state is refused"):
-        fuzz._positions_are_taken(new_states(1), Rules(), (0, 0))
+    table = Batch(3, 0, 4, Rules())
+    table.states[:] = 0
+    with pytest.raises(Broken, match="a saved state is refused"):
+        table.save_and_load()

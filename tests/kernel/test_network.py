@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
 from okgin_env import Rules, players
 from okgin_env.engine.games import Games
-from okgin_env.layout import N_ACTIONS, layout
+from okgin_env.layout import layout
 from okgin_env.players.base import Decisions
 from okgin_env.players.network import NetworkPlayer
+from tests.helpers.networks import network
 
 CLASSIC = Rules.preset("classic")
-
-
-def network(n_in: int, *hidden: int, activation: str = "relu", seed: int = 0) -> NetworkPlayer:
-    rng = np.random.default_rng(seed)
-    sizes = [n_in, *hidden, N_ACTIONS]
-    pairs = list(pairwise(sizes))
-    weights = tuple(rng.normal(0, 1 / np.sqrt(a), (b, a)).astype(np.float32) for a, b in pairs)
-    biases = tuple(rng.normal(0, 0.3, b).astype(np.float32) for _, b in pairs)
-    return NetworkPlayer("net", weights, biases, activation)
 
 
 def decisions(episode: str = "hand", n: int = 150) -> Decisions:

@@ -11,7 +11,7 @@ from okgin_env.env import OklahomaGinEnv
 from okgin_env.layout import OUTLOOK_SIZE, layout
 from okgin_env.sb3 import OklahomaGinVecEnv
 from okgin_env.vector import OklahomaGinVectorEnv
-from tests.kernel.test_network import network
+from tests.helpers.networks import network
 
 
 @pytest.mark.parametrize("seats", [2, 3])

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from okgin_env.kernel import jit
 from okgin_env.kernel.jit import PLAIN
-from tests.helpers.digest import analyse, play, tables
+from tests.helpers.digest import digest
+from tests.helpers.paths import python
 
-ROOT = Path(__file__).parents[2]
-SCRIPT = Path(__file__).parent / "digest.py"
 # Writes one past the end of an observation: caught where bounds are checked.
 OUT_OF_BOUNDS = """
 import numpy as np
@@ -39,37 +35,24 @@ except IndexError:
 pytestmark = pytest.mark.skipif(PLAIN, reason="compares with compiled code")
 
 
-def compiled_digest(n_hands: int) -> str:
-    """The digest of this process."""
-    lines = [line for table in tables(n_hands) for line in play(*table)] + [*analyse(n_hands)]
-    return hashlib.sha256(("\n".join(lines) + "\n").encode()).hexdigest()
-
-
-def run(*command: str, **environment: str) -> str:
+def run(*command: str, **settings: str) -> str:
     """Output of a Python process with other settings; its warnings are errors."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", *command],
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+    done = python("-W", "error", *command, env=settings)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_uncompiled_gives_the_same() -> None:
-    out = run(str(SCRIPT), "--hands", "20", NUMBA_DISABLE_JIT="1")
-    assert out.split()[0] == compiled_digest(20)
+    out = run("-m", "tests.helpers.digest", "20", NUMBA_DISABLE_JIT="1")
+    assert out.strip() == digest(20)
 
 
 @pytest.mark.slow
 def test_with_bounds_checks_gives_the_same(tmp_path: Path) -> None:
     """In a cache of its own, as code from the usual one would not be checked."""
     settings = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    out = run(str(SCRIPT), "--hands", "300", **settings)
-    assert out.split()[0] == compiled_digest(300)
+    out = run("-m", "tests.helpers.digest", "300", **settings)
+    assert out.strip() == digest(300)
     assert run("-c", OUT_OF_BOUNDS, **settings).strip() == "checked"
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -15,8 +12,7 @@ from okgin_env import Rules, players
 from okgin_env.arena.match import play
 from okgin_env.arena.statistics import clustered_mean
 from okgin_env.players.expert import FIXED, FOLDER, UPCARD
-
-ROOT = Path(__file__).parents[2]
+from tests.helpers.paths import python
 
 
 @pytest.mark.parametrize("rules", ["classic", "eaai"])
@@ -45,10 +41,9 @@ def test_the_rules_say_which_network_plays() -> None:
 def test_more_than_two_seats_are_refused_before_anything_is_played() -> None:
     with pytest.raises(ValueError, match="expert: players=3; allowed: 2"):
         play(players.make("expert"), players.make("simple"), Rules.preset("french", 3), 10, 0)
-    done = subprocess.run(
-        [sys.executable, "evaluate.py", "search:8,base=expert", "camper", "--rules", "french", "--seats", "4"],
-        capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
+    done = python(
+        *["evaluate.py", "search:8,base=expert", "camper", "--rules", "french", "--seats", "4"]
+    )
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "players=4; allowed: 2" in done.stderr
@@ -62,7 +57,7 @@ def test_it_is_an_opponent_by_name_and_needs_no_library() -> None:
         "    observation, _, over, _, info = env.step(env.action_space.sample(info['action_mask']))\n"
         "print({'torch', 'safetensors', 'stable_baselines3'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    done = python("-c", code)
     assert done.stdout.strip() == "set()", done.stderr
 
 

@@ -37,6 +37,7 @@ from okgin_env.peers.spiel_state import mirrored
 from okgin_env.players import Bot, Decisions, Player
 from okgin_env.positions import position
 from okgin_env.view import SeatView
+from tests.helpers.paths import PATIENCE, ROOT, environment
 
 try:  # not by importorskip: two workers of pytest would meet in RLCard's first import
     need("rlcard")
@@ -431,8 +432,8 @@ def test_rlcard_is_first_imported_by_several_processes_at_once(tmp_path: Path) -
     assert spec.origin is not None
     shutil.copytree(Path(spec.origin).parent, tmp_path / "rlcard")
     shutil.rmtree(tmp_path / "rlcard" / "games" / "doudizhu" / "jsondata", ignore_errors=True)
-    root = Path(__file__).parents[2]
-    paths = os.pathsep.join([str(tmp_path), str(root)])
+
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
     code = """
 import time
 import zipfile
@@ -450,7 +451,7 @@ print(rlcard.__file__)
     started = [
         subprocess.Popen(
             [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONPATH": paths},
+            env=environment(PYTHONPATH=paths),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -459,14 +460,14 @@ print(rlcard.__file__)
     ]
     said = []
     for process in started:
-        out, error = process.communicate(timeout=120)
+        out, error = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, error
         said += out.split()
     assert sorted(said) == sorted(["unpacks"] + 3 * [str(tmp_path / "rlcard" / "__init__.py")])
 
 
 def test_docs_examples_run() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "peers.md").read_text()
+    text = (ROOT / "docs" / "peers.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert len(blocks) == 2
     for block in blocks:

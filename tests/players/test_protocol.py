@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.helpers.adapters.test_leaks import TABLES, unseen_by
 
 from okgin_env import Rules, cards, players
 from okgin_env.engine.decisions import view_of
@@ -25,6 +24,8 @@ from okgin_env.players.base import fault_action
 from okgin_env.players.subprocess import messages as protocol
 from okgin_env.positions import position
 from okgin_env.view import action_text
+from tests.helpers.hidden import TABLES, unseen_by
+from tests.helpers.random_tables import random_deck
 from tests.helpers.talking import (
     ROOT,
     Conversation,
@@ -35,7 +36,6 @@ from tests.helpers.talking import (
     step,
     talker,
 )
-from tools.lockstep_twin import random_deck
 
 N_HANDS = 2 if PLAIN else 8
 

@@ -1,4 +1,4 @@
-"""The scripted players against agents.md read once more, in plain Python on the twin's hands: which moves are right.
+"""The scripted players, described once more in plain Python on the twin's hands: which moves are right.
 
 Chance may choose among several right moves; the kernel's must be one of them.
 """
@@ -20,8 +20,8 @@ from okgin_env.kernel.policies import POLICY_IDS, choose
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import BIG_GIN, DRAW_STOCK, DRAW_TOP, KNOCK, OFFER, OVER, PASS, SHED
 from tests.helpers import twin
+from tests.helpers.random_tables import random_deck
 from tests.helpers.twin import TwinHand
-from tools.lockstep_twin import random_deck
 
 ONE = np.zeros(1, np.int64)
 Cards = set[int] | frozenset[int]
@@ -144,7 +144,7 @@ def _camper(hand: TwinHand, early: bool) -> set[int]:
 
 
 def right_moves(name: str, hand: TwinHand, scores: list[int]) -> set[int]:
-    """The moves that agents.md allows a scripted player."""
+    """The moves that a scripted player may make by its description."""
     if name == "random":
         return set(hand.legal())
     if hand.phase != SHED:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.helpers.adapters.test_leaks import TABLES
 
 from okgin_env import Rules, players
 from okgin_env.cli.serve import rebuilt, serve
@@ -21,8 +20,9 @@ from okgin_env.kernel.state import STATE
 from okgin_env.layout import OVER
 from okgin_env.players import Decisions, ProcessPlayer
 from okgin_env.view import action_text
+from tests.helpers.hidden import TABLES
+from tests.helpers.random_tables import random_deck
 from tests.helpers.talking import deal, decisions_of, play_out, step, talker
-from tools.lockstep_twin import random_deck
 
 UNTOLD = ("seat_rng", "n_hands", "hands_won", "match_points")
 

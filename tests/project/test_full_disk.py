@@ -5,19 +5,16 @@ A limit on the size of files stands for the full disk: from some byte on nothing
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.paths import PLAYTHROUGHS, python
+
 resource = pytest.importorskip("resource")
 
-ROOT = Path(__file__).parents[2]
 LIMITED = """
 import resource
-import sys
-sys.path.insert(0, {root!r})
 from pathlib import Path
 from okgin_env import histories
 from okgin_env.utils import files
@@ -39,10 +36,8 @@ CALLS = {
 
 def said(call: str, path: str, limit: int = -1) -> str:
     """What an OSError says in a process that can write so many bytes to a file; empty: there was none."""
-    hands = str(ROOT / "tests" / "data" / "playthroughs.okgin")
-    code = LIMITED.format(root=str(ROOT), hands=hands, path=path, limit=limit, call=CALLS[call])
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    code = LIMITED.format(hands=str(PLAYTHROUGHS), path=path, limit=limit, call=CALLS[call])
+    return python("-c", code, check=True).stdout.strip()
 
 
 @pytest.mark.parametrize("call", ["write", "histories.write"])

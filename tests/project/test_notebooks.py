@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
+
+from tests.helpers.paths import PATIENCE, ROOT
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("pandas")
 pytest.importorskip("sb3_contrib")
 
-FOLDER = Path(__file__).parents[2] / "notebooks"
+FOLDER = ROOT / "notebooks"
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
-def test_notebook_runs(path: Path) -> None:
+def test_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     book = nbformat.read(path, as_version=4)
-    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     client = nbclient.NotebookClient(
-        book, timeout=600, resources={"metadata": {"path": str(FOLDER.parent)}}
+        book, timeout=PATIENCE, resources={"metadata": {"path": str(FOLDER.parent)}}
     )
     client.execute()
     outputs = [out for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import shutil
 import subprocess
@@ -16,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.helpers.paths import ROOT, python
+
 PACKAGE = ROOT / "okgin_env"
 ORDER = [  # imports go from later rows to earlier ones, or along a row
     {"okgin_env.utils", "okgin_env.layout"},
@@ -122,9 +122,7 @@ def test_import_is_light_and_registers_once() -> None:
         "heavy = {'torch', 'numba', 'pettingzoo', 'matplotlib', 'stable_baselines3'};"
         "print(heavy & set(sys.modules), okgin_env.ENV_ID in gymnasium.registry)"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, cwd=ROOT
-    )
+    done = python("-W", "error", "-c", code)
     assert done.stdout.strip() == "set() True", done.stderr
 
 
@@ -144,16 +142,14 @@ def test_stale_compiled_code_is_never_served(tmp_path: Path) -> None:
         head
         + "from okgin_env.kernel.callee import f\n\n@compiled\ndef g(x):\n    return f(x) + 1\n"
     )
-    env = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    env.pop("NUMBA_DISABLE_JIT", None)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DISABLE_JIT": "0"}
+    env = {"PYTHONPATH": str(tmp_path), **cache}
     said = []
     for value in (10, 20):
         callee.write_text(head + f"\n@compiled\ndef f(x):\n    return x + {value}\n")
         for _ in range(2):  # the second start is served from the cache
             code = "from okgin_env.kernel.caller import g; print(g(1))"
-            done = subprocess.run(
-                [sys.executable, "-c", code], capture_output=True, text=True, env=env, cwd=tmp_path
-            )
+            done = python("-c", code, env=env, cwd=tmp_path)
             said.append(done.stdout.strip() or done.stderr)
     assert said == ["12", "12", "22", "22"]
 
@@ -194,9 +190,9 @@ def test_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert all(name.startswith(("okgin_env/", "okgin_env-")) for name in names), names
     venv.create(tmp_path / "venv", with_pip=True)
-    python = str(tmp_path / "venv" / "bin" / "python")
+    inside = str(tmp_path / "venv" / "bin" / "python")
     install = ["-m", "pip", "install", "-q", "-c", str(ROOT / "constraints.txt"), str(wheel)]
-    subprocess.run([python, *install], check=True, capture_output=True)
+    subprocess.run([inside, *install], check=True, capture_output=True)
     code = (
         "import gymnasium as gym, okgin_env, importlib.util as u;"
         "assert not any(u.find_spec(m) for m in ('torch', 'stable_baselines3', 'scipy'));"
@@ -204,5 +200,5 @@ def test_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
         "from okgin_env.players.equity import hand_results; assert hand_results();"
         "out = env.step(int(info['action_mask'].argmax())); print(out[0].shape)"
     )
-    done = subprocess.run([python, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run([inside, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout.strip() == "(675,)", done.stderr

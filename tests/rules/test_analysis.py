@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from okgin_env import Rules, analysis, cards
 from okgin_env.kernel import melds
 from okgin_env.kernel.jit import PLAIN
-from tools.lockstep_twin import random_deck, random_rules
+from tests.helpers.random_tables import random_deck, random_rules
 
 N_DECKS = 30 if PLAIN else 300
 card_lists = st.lists(st.integers(0, 51), unique=True, max_size=52)

@@ -22,6 +22,7 @@ from okgin_env.cards import card_id, ids
 from okgin_env.layout import DRAW_STOCK, DRAW_TOP, KNOCK, OFFER, PASS, SHED
 from okgin_env.rules import Rules
 from tests.helpers import twin
+from tests.helpers.follow import deck_of
 from tests.helpers.openspiel_oracle import (
     CLASSES,
     OPENSPIEL,
@@ -32,12 +33,11 @@ from tests.helpers.openspiel_oracle import (
     UTILS,
     Mismatch,
     Mover,
-    deck_of,
     play_hand,
     play_seed,
-    random_deck,
     replay,
 )
+from tests.helpers.random_tables import random_deck
 
 KNOCK_10 = dataclasses.replace(OPENSPIEL, knock_limit=10)
 MELDED = "4s 5s 6s 7s 9c Tc Jc Qc"  # two runs, for hands that are nearly melded
@@ -127,7 +127,7 @@ def test_error_knock_refused() -> None:
     assert twin.deadwood(rests[card_id("2s")]) == 0
     assert UTILS.legal_discards(eleven, 0) == [card_id("2s")]  # its own discards of a gin knock
 
-    deck = deck_of("2s 2c 3c 4c 5c Ad 2d 3d 4d 5d", "6s 7s 9s Ts 6h 7h 9h Th Kc Kd", "Ac")
+    deck = deck_of("2s 2c 3c 4c 5c Ad 2d 3d 4d 5d", "6s 7s 9s Ts 6h 7h 9h Th Kc Kd", upcard="Ac")
     peer = _peer(deck)
     peer.apply_action(OS_TAKE)
     assert OS_KNOCK not in peer.legal_actions()
@@ -155,7 +155,7 @@ def test_error_third_layoff_is_not_offered() -> None:
     )  # the opponent's own run is as good
 
     hand = f"7s 8s 9s {' '.join(JUNK.split()[:7])}"
-    deck = deck_of("4s 5s 6s Ac 2c 3c Qd Qh Qc Ad", hand, "Tc")
+    deck = deck_of("4s 5s 6s Ac 2c 3c Qd Qh Qc Ad", hand, upcard="Tc")
     counts: Counter[str] = Counter()
     play_hand(deck, replay([DRAW_TOP, KNOCK + card_id("Ad")]), counts, KNOCK_10)
     assert counts["third_layoff"] == 1
@@ -163,10 +163,10 @@ def test_error_third_layoff_is_not_offered() -> None:
 
 
 def test_equal_deadwood_pays_nobody() -> None:
-    """Matched by the preset's `undercut_on_tie=False`; by rules.md it is an undercut elsewhere."""
+    """Matched by the preset's `undercut_on_tie=False`; by docs/rules.md it is an undercut elsewhere."""
     knocker = "As 2s 3s 4c 5c 6c Kd Kh 5h"
     other = "7d 8d 9d Th Jh Qh 2h 2d 2c 5d"
-    deck = deck_of(f"{knocker} Jc", other, "Ks")
+    deck = deck_of(f"{knocker} Jc", other, upcard="Ks")
     actions = [DRAW_TOP, KNOCK + card_id("Jc")]
     counts: Counter[str] = Counter()
     play_hand(deck, replay(actions), counts)
@@ -183,7 +183,7 @@ def test_equal_deadwood_pays_nobody() -> None:
 
 # --- the card just taken (Turns 2) ------------------------------------------------------------------------
 def test_taken_card_may_be_thrown_back() -> None:
-    deck = deck_of(f"{MELDED} Kc 2h", JUNK, "Kh")
+    deck = deck_of(f"{MELDED} Kc 2h", JUNK, upcard="Kh")
     counts: Counter[str] = Counter()
     play_hand(deck, replay([DRAW_TOP, KNOCK + card_id("2h")]), counts)
     # Throwing back Kh would leave 2, also a knock.
@@ -192,7 +192,7 @@ def test_taken_card_may_be_thrown_back() -> None:
 
 def test_taken_card_is_all_it_could_knock_with() -> None:
     """Loose As and 2h are within the limit of 3, but not together with the 3d that set it."""
-    deck = deck_of(f"{MELDED} As 2h", JUNK, "3d")
+    deck = deck_of(f"{MELDED} As 2h", JUNK, upcard="3d")
     with pytest.raises(Mismatch, match="not legal in both"):
         play_hand(deck, replay([DRAW_TOP, KNOCK + card_id("2h")]), Counter())
     counts: Counter[str] = Counter()
@@ -206,7 +206,7 @@ def test_taken_card_is_all_it_could_knock_with() -> None:
 
 
 def test_same_card_thrown_back_by_both_ends_the_hand() -> None:
-    peer = _peer(deck_of(f"{MELDED} As 2h", JUNK, "3d"))
+    peer = _peer(deck_of(f"{MELDED} As 2h", JUNK, upcard="3d"))
     thrown = card_id("As")
     for action in (OS_PASS, OS_PASS, OS_STOCK, card_id("Ks"), thrown):
         peer.apply_action(action)
@@ -221,21 +221,21 @@ def test_same_card_thrown_back_by_both_ends_the_hand() -> None:
 # --- how it ends a hand --------------------------------------------------------------------------------------
 def test_a_knock_after_the_last_draw() -> None:
     """Two cards left: we are void, it lets a further player knock with the top card."""
-    deck = deck_of(f"{MELDED} As 2h", "8s 9s Ts 4c 5c 6c Ad 2d 3d Ah", "Kh")
+    deck = deck_of(f"{MELDED} As 2h", "8s 9s Ts 4c 5c 6c Ad 2d 3d Ah", upcard="Kh")
     counts: Counter[str] = Counter()
     play_hand(deck, _dull(take=False), counts)
     assert counts["void"] == counts["wall_knock"] == 1
 
 
 def test_nobody_can_knock_after_the_last_draw() -> None:
-    deck = deck_of(JUNK, "3s 5s 8s Js Ks 2c 4c 7c 9c Qc", "As")
+    deck = deck_of(JUNK, "3s 5s 8s Js Ks 2c 4c 7c 9c Qc", upcard="As")
     counts: Counter[str] = Counter()
     play_hand(deck, _dull(take=False), counts)
     assert counts["void"] == counts["wall_pass"] == 1
 
 
 def test_the_fiftieth_card_taken_from_the_pile_ends_the_hand() -> None:
-    deck = deck_of(JUNK, "3s 5s 8s Js Ks 2c 4c 7c 9c Qc", "As")
+    deck = deck_of(JUNK, "3s 5s 8s Js Ks 2c 4c 7c 9c Qc", upcard="As")
     counts: Counter[str] = Counter()
     play_hand(deck, _dull(take=True), counts)
     assert counts["cut"] == counts["fifty_draws"] == 1

@@ -1,7 +1,7 @@
-"""The sentences of rules.md, one small test each, through what users call.
+"""The sentences of docs/rules.md, one small test each, through what users call.
 
 Golden cases (`tests/rules/test_golden.py`) and lock-step runs (`tests/rules/test_twin.py`) compare whole hands; here a sentence that is
-broken has a name. Sections are those of rules.md.
+broken has a name. Sections are those of docs/rules.md.
 """
 
 from __future__ import annotations
@@ -740,7 +740,7 @@ def test_match_bonuses(bonuses: dict[str, Any], scores: list[int], match_points:
 
 
 def test_a_forfeited_hand_pays_every_other_seat() -> None:
-    """design.md, Actions: no card moves; what it costs is the same in every reward."""
+    """docs/environment.md, Rewards: no card moves; what it costs is the same in every reward."""
     rules = Rules.preset("french", 3)
     env = OklahomaGinEnv(rules, "random")
     env.reset(options={"deck": list(range(52)), "dealer": 2})

@@ -1,25 +1,33 @@
-"""A bounded slice of `tools/fuzz_parsers.py`, and that it notices what it looks for."""
+"""Damaged input to every reader of strangers' bytes; `tools/fuzz_parsers.py` looks further, led by coverage."""
 
 from __future__ import annotations
 
 import io
 import json
 from collections.abc import Callable
-from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from okgin_env import Rules, cards, players
 from okgin_env.cli.serve import serve
 from tests.helpers import parsers
-from tools import fuzz_parsers
+from tests.helpers.damage import damaged
 
 
 @pytest.mark.parametrize("name", parsers.TARGETS)
-def test_damaged_input_is_refused_in_one_line(name: str) -> None:
-    loop = fuzz_parsers.Loop(name, Random(name))
-    loop.run(1.0)
-    assert loop.n > len(loop.seeds)
+@settings(max_examples=16 * settings().max_examples)
+@given(choice=st.data())
+def test_damaged_input_is_refused_in_one_line(name: str, choice: st.DataObject) -> None:
+    seeds = parsers.TARGETS[name].seeds()
+    parsers.is_taken(name, choice.draw(damaged(seeds)))
+
+
+@pytest.mark.parametrize("name", parsers.TARGETS)
+def test_good_input_is_taken(name: str) -> None:
+    for data in parsers.TARGETS[name].seeds():
+        parsers.read(name, data)
 
 
 def _breaks(error: BaseException) -> Callable[[bytes], object]:
@@ -33,17 +41,10 @@ def _breaks(error: BaseException) -> Callable[[bytes], object]:
     "error", [KeyError("x"), ValueError("a\nb"), ValueError(""), MemoryError(), ValueError("x" * 3000)]
 )  # fmt: skip
 def test_anything_else_is_a_finding(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
-    target = parsers.Target(_breaks(error), lambda: [b""], ())
+    target = parsers.Target(_breaks(error), lambda: [b""])
     monkeypatch.setitem(parsers.TARGETS, "cards", target)
-    with pytest.raises(fuzz_parsers.Finding):
-        fuzz_parsers.read("cards", b"")
-
-
-def test_new_lines_are_kept() -> None:
-    loop = fuzz_parsers.Loop("rules", Random(1))
-    n = len(loop.kept)
-    loop.run(1.0)
-    assert len(loop.kept) > n
+    with pytest.raises(parsers.Finding):
+        parsers.read("cards", b"")
 
 
 # --- found by it ----------------------------------------------------------------------------------------

@@ -26,10 +26,10 @@ from okgin_env.histories import files as history_files
 from okgin_env.kernel import conceal, match, play
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import ENDINGS, KNOCK, N_ACTIONS, N_CARDS, OVER
+from tests.helpers.paths import PLAYTHROUGHS
+from tests.helpers.random_tables import random_deck, random_rules
 from tests.helpers.twin import TwinHand
-from tools.lockstep_twin import random_deck, random_rules
 
-FILE = Path(__file__).parents[1] / "data" / "playthroughs.okgin"
 ONE = np.zeros(1, np.int64)
 
 
@@ -65,7 +65,7 @@ def random_hand(seed: int, **more: Any) -> HandHistory:
 
 @pytest.fixture(scope="module")
 def hands() -> list[HandHistory]:
-    return read(FILE)
+    return read(PLAYTHROUGHS)
 
 
 def edited(hand: HandHistory, old: str, new: str) -> str:
@@ -90,7 +90,7 @@ def test_playthroughs_cover_endings_presets_and_players(hands: list[HandHistory]
 
 
 def test_playthroughs_print_back_byte_for_byte(hands: list[HandHistory]) -> None:
-    assert "\n".join(str(hand) for hand in hands).encode() == FILE.read_bytes()
+    assert "\n".join(str(hand) for hand in hands).encode() == PLAYTHROUGHS.read_bytes()
 
 
 def test_playthroughs_replay_state_by_state_as_the_twin_plays_them(
@@ -317,7 +317,7 @@ def test_append_write_and_read_are_the_same_file(tmp_path: Path, hands: list[Han
     append(grown, hands[0])
     append(grown, hands[1:4])
     append(grown, iter(hands[4:]))
-    assert whole.read_bytes() == grown.read_bytes() == FILE.read_bytes()
+    assert whole.read_bytes() == grown.read_bytes() == PLAYTHROUGHS.read_bytes()
     assert read(grown) == list(scan(str(grown))) == hands
     grown.write_bytes(grown.read_bytes().replace(b"\n", b"\r\n"))  # through an editor
     assert read(grown) == hands
@@ -325,7 +325,7 @@ def test_append_write_and_read_are_the_same_file(tmp_path: Path, hands: list[Han
 
 def test_errors_name_file_and_line(tmp_path: Path, hands: list[HandHistory]) -> None:
     path = tmp_path / "hands.okgin"
-    path.write_text(FILE.read_text().replace("dealer: 1", "dealer: 7", 2))
+    path.write_text(PLAYTHROUGHS.read_text().replace("dealer: 1", "dealer: 7", 2))
     second = [k for k, line in enumerate(path.read_text().split("\n"), 1) if line == "dealer: 7"]
     found = scan(path)
     with pytest.raises(ValueError, match=f"hands.okgin: line {second[0]}: 'dealer: 7'; allowed"):

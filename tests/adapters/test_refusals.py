@@ -1,8 +1,8 @@
-"""A bounded slice of `tools/fuzz_adapters.py`, that it notices what it looks for, and what it found."""
+"""Arguments, actions, seeds and options that no adapter takes: refused in one line that names them, and nothing is changed."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -17,10 +17,9 @@ from okgin_env.env import OklahomaGinEnv
 from okgin_env.sb3 import OklahomaGinVecEnv
 from okgin_env.vector import OklahomaGinVectorEnv
 from tests.helpers import absurd, adapter_checks
-from tests.helpers.absurd import Broken
-from tests.helpers.adapter_checks import Table
-from tests.helpers.adapters import ADAPTERS, Aec, Sb3, Single, Vector
-from tools import fuzz_adapters
+from tests.helpers.absurd import Absurd, check_refused
+from tests.helpers.adapter_checks import Broken, Table
+from tests.helpers.adapters import ADAPTERS, MAKERS
 
 HAND = {
     "hands": ["As 2s 3s 4s 5s 6s 7s 8s 9s Ts", "Ac 2c 3c 4c 5c 6c 7c 8c 9c Tc"],
@@ -29,34 +28,41 @@ HAND = {
 }
 
 
-@pytest.mark.parametrize("start", range(len(ADAPTERS)))
-@pytest.mark.filterwarnings("error")
-def test_whatever_is_played_holds(start: int) -> None:
-    counts: Counter[str] = Counter()
-    for index in range(start, 7 * len(ADAPTERS), len(ADAPTERS)):
-        fuzz_adapters.fuzz_table(5, index, counts)
-    assert counts[[*ADAPTERS][start]] == 7
-    assert min(counts[name] for name in ("refusals", "resets", "copies")) > 0
+CONSTRUCTORS = [(name, argument) for name, (_, taken) in MAKERS.items() for argument in taken]
 
 
-# --- it notices -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("name", "argument"), CONSTRUCTORS)
+def test_a_constructor_refuses(name: str, argument: str) -> None:
+    words = absurd.ARGUMENT_WORDS.get(argument, (argument,))
+    for value in absurd.ARGUMENTS[argument]:
+        if argument != "players" or value is not None:
+            call = Absurd(f"{argument}={value!r}", lambda v=value: MAKERS[name][0](**{argument: v}), words)  # fmt: skip
+            check_refused(call, int)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_steps_and_resets_refuse(name: str, seed: int) -> None:
+    """Every absurd call in the middle of a game, one after the other."""
+    rng = Random(seed)
+    adapter = ADAPTERS[name](Table.draw(rng), rng)
+    adapter.reset(seed, {}, rng)
+    for call in adapter.absurd():
+        check_refused(call, adapter.seen)
+    adapter.env.close()
+
+
+# --- the checks notice ----------------------------------------------------------------------------------
 TABLE = Table.draw(Random(3))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda seen, mask: mask.fill(0),
-        lambda seen, mask: seen.fill(2),
-        lambda seen, mask: mask.fill(-1),
-    ],
-)
-def test_damage_is_noticed(change: Any) -> None:
+@pytest.mark.parametrize(("row", "value"), [(1, 0), (0, 2), (1, -1)])
+def test_damaged_rows_are_noticed(row: int, value: int) -> None:
     rows = np.zeros((2, TABLE.size), np.int8), np.ones((2, 108), np.int8)
     adapter_checks.check_rows(*rows, TABLE, 2)
     with pytest.raises(Broken, match="shape"):
         adapter_checks.check_rows(rows[0][:, 1:], rows[1], TABLE, 2)
-    change(*rows)
+    rows[row].fill(value)
     with pytest.raises(Broken, match=r"empty mask|other than 0 and 1"):
         adapter_checks.check_rows(*rows, TABLE, 2)
 
@@ -72,26 +78,30 @@ def test_a_wrong_reward_is_noticed() -> None:
         adapter_checks.check_hand(info, table, -1.0, True, 0)
 
 
-def _raise(error: BaseException) -> None:
-    raise error
+def _raises(error: Exception) -> Callable[[], object]:
+    def call() -> None:
+        raise error
+
+    return call
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: None,
-        lambda: _raise(ValueError("seed\nof two lines")),
-        lambda: _raise(ValueError("something is wrong")),
-        lambda: _raise(KeyError("seed")),
-        lambda: _raise(ValueError("seed" + "x" * 5000)),
-    ],
-)
-def test_what_is_not_refused_in_one_line_is_noticed(call: Any) -> None:
+CALLS = [
+    int,
+    _raises(ValueError("seed\nof two lines")),
+    _raises(ValueError("something is wrong")),
+    _raises(KeyError("seed")),
+    _raises(ValueError("seed" + "x" * 5000)),
+    _raises(ValueError("")),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_any_other_refusal_is_noticed(call: Callable[[], object]) -> None:
     with pytest.raises(Broken):
-        absurd.refused("a seed", call, ("seed",), int)
+        check_refused(Absurd("a seed", call, ("seed",)), int)
 
 
-def test_a_change_by_what_is_refused_is_noticed() -> None:
+def test_a_change_by_a_refused_call_is_noticed() -> None:
     seen: list[int] = []
 
     def call() -> None:
@@ -99,10 +109,10 @@ def test_a_change_by_what_is_refused_is_noticed() -> None:
         raise ValueError("seed")
 
     with pytest.raises(Broken, match="the game is another"):
-        absurd.refused("a seed", call, ("seed",), lambda: len(seen))
+        check_refused(Absurd("a seed", call, ("seed",)), lambda: len(seen))
 
 
-# --- found by it ----------------------------------------------------------------------------------------
+# --- found by machines ----------------------------------------------------------------------------------
 @pytest.mark.parametrize("action", [3.7, float("nan"), None, "7", [5]])
 def test_what_is_no_whole_number_is_no_action(action: Any) -> None:
     """3.7 used to discard card 3, None and NaN were a TypeError or forfeited the hand."""
@@ -117,6 +127,7 @@ def test_a_refused_reset_leaves_the_game() -> None:
     """Its seed or some of its seeds had been used already, and its first deck had been dealt."""
     deck = "As"
     made: list[Any] = [OklahomaGinEnv(), OklahomaGinVectorEnv(2)]
+    before = b""
     for env in made:
         env.reset(seed=1)
         before = env.games.states.tobytes()
@@ -160,7 +171,3 @@ def test_errors_quote_arrays_in_one_line() -> None:
             call()
         assert len(str(caught.value).splitlines()) == 1
         assert len(str(caught.value)) < 300
-
-
-def test_every_adapter_is_played() -> None:
-    assert [*ADAPTERS.values()] == [Single, Vector, Sb3, Aec]

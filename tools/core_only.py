@@ -1,8 +1,8 @@
-"""What works with the core alone, and what says which extra it needs: run by `tools/versions.py` where no extra is installed.
+"""Checks of the core alone: what works without extras, and that all else names the extra it needs.
 
-    python tests/helpers/core_only.py
+    python -m tools.core_only
 
-Every line runs in a process of its own. Those that need an extra must fail with one line that names it.
+`tools/versions.py` runs it where no extra is installed. Every line runs in a process of its own. Those that need an extra must fail with one line that names it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import importlib.util
 import os
 import subprocess
 import sys
-from pathlib import Path
+import tempfile
 
-ROOT = Path(__file__).parents[2]
+from tests.helpers.paths import PLAYTHROUGHS, ROOT
+
 PLAYED = """
 import gymnasium as gym
 import numpy as np
@@ -43,20 +44,19 @@ hands[0].final()
 {more}
 """
 NAMES = "from okgin_env import players\nfor name in players.names(): players.make(name)"
-_HANDS = str(ROOT / "tests" / "data" / "playthroughs.okgin")
 WORKS = {
     "gym.make": PLAYED.format(opponent="simple", mode=None),
     "text pictures": PLAYED.format(opponent="search:4", mode="ansi"),
     "gym.make_vec": VECTOR,
     "every built-in player": NAMES,
     "analysis": "from okgin_env import analysis\nassert analysis.deadwood('As 2s 3s 9d') == 9",
-    "hand histories": HISTORY.format(path=_HANDS, more=""),
+    "hand histories": HISTORY.format(path=str(PLAYTHROUGHS), more=""),
     "pictures as SVG": "from okgin_env.render import svg",
 }
 NEEDS = {
     "pictures": (PLAYED.format(opponent="simple", mode="rgb_array"), "render"),
     "a window": (PLAYED.format(opponent="simple", mode="human"), "render"),
-    "hands as a DataFrame": (HISTORY.format(path=_HANDS, more="histories.to_frame(hands)"), "notebooks"),
+    "hands as a DataFrame": (HISTORY.format(path=str(PLAYTHROUGHS), more="histories.to_frame(hands)"), "notebooks"),
     "a program as a player": ("from okgin_env import players\nplayers.make('cmd:true')", "arena"),
     "a model of stable-baselines3": ("import pathlib\nfrom okgin_env import players\npathlib.Path('a.zip').write_bytes(b'')\nplayers.make('a.zip')", "train"),
     "stable-baselines3": ("import okgin_env.sb3", "train"),
@@ -76,8 +76,6 @@ SCRIPTS = {
 
 def run(line: list[str], given: str = "") -> subprocess.CompletedProcess[str]:
     """A process of this interpreter, in an empty folder."""
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         env = os.environ | {"TERM": "dumb", "SDL_VIDEODRIVER": "dummy"}
         return subprocess.run(

@@ -1,6 +1,6 @@
 """Makes small tournaments for the report's tests, and, as a script, a report to look at.
 
-python -m tools.tournament FOLDER [SEATS [HANDS [SHOWN [PLAYER …]]]]
+python -m tests.helpers.tournaments FOLDER [SEATS [HANDS [SHOWN [PLAYER …]]]]
 """
 
 from __future__ import annotations
