@@ -590,7 +590,7 @@ HOSTILE = {  # what it does: (the fault, whether every hand is lost by it)
 def test_nine_hostile_bots_in_one_tournament(tmp_path: Path, workers: int) -> None:
     """Each loses its own hands, counted by kind; the others' hands are what they would have been."""
     psutil = pytest.importorskip("psutil")
-    pids, script = tmp_path / "pids", ROOT / "tests" / "hostile_bots.py"
+    pids, script = tmp_path / "pids", ROOT / "tests" / "helpers" / "hostile_bots.py"
     bots = []
     for name, (fault, _) in HOSTILE.items():
         patience = 0.4 if fault == "time" else 20.0  # a busy machine is no bot's fault

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.helpers.adapters.test_leaks import TABLES, unseen_by
+from tests.adapters.test_leaks import TABLES, unseen_by
 
 from okgin_env import Rules, cards, players
 from okgin_env.engine.decisions import view_of

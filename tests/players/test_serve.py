@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.helpers.adapters.test_leaks import TABLES
+from tests.adapters.test_leaks import TABLES
 
 from okgin_env import Rules, players
 from okgin_env.cli.serve import rebuilt, serve
