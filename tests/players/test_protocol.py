@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.adapters.test_leaks import TABLES, unseen_by
 
 from okgin_env import Rules, cards, players
 from okgin_env.engine.decisions import view_of
@@ -22,9 +21,10 @@ from okgin_env.kernel.state import as_records
 from okgin_env.layout import BIG_GIN, DISCARD, KNOCK, N_ACTIONS, N_CARDS, OVER, SHED
 from okgin_env.players import ProcessPlayer
 from okgin_env.players.base import fault_action
-from okgin_env.players.subprocess import messages as protocol
+from okgin_env.players.subprocess import messages
 from okgin_env.positions import position
 from okgin_env.view import action_text
+from tests.adapters.test_leaks import TABLES, unseen_by
 from tests.helpers.talking import (
     ROOT,
     Conversation,
@@ -287,23 +287,23 @@ def _told_forfeit(
     ],
 )
 def test_lines_that_are_no_answer(line: bytes) -> None:
-    with pytest.raises(protocol.Nonsense) as caught:
-        protocol.read_move(line, 3)
+    with pytest.raises(messages.Nonsense) as caught:
+        messages.read_move(line, 3)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
 def test_lines_that_are_answers() -> None:
-    assert protocol.read_move(b'{"type":"move","id":3,"move":"draw","why":1}\r', 3) == "draw"
-    assert protocol.read_move(b'{"type":"move","id":4,"move":"draw"}', 3) is None
-    assert protocol.read_hello(b'{"type":"hello"}') == ""
+    assert messages.read_move(b'{"type":"move","id":3,"move":"draw","why":1}\r', 3) == "draw"
+    assert messages.read_move(b'{"type":"move","id":4,"move":"draw"}', 3) is None
+    assert messages.read_hello(b'{"type":"hello"}') == ""
     for name in ('"\\u001b[31m"', "7", '"' + "x" * 65 + '"'):
-        with pytest.raises(protocol.Nonsense):
-            protocol.read_hello(b'{"type":"hello","name":%s}' % name.encode())
+        with pytest.raises(messages.Nonsense):
+            messages.read_hello(b'{"type":"hello","name":%s}' % name.encode())
 
 
 def test_moves_in_words_are_action_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert list(protocol.ACTIONS.values()) == list(range(N_ACTIONS))
+    assert list(messages.ACTIONS.values()) == list(range(N_ACTIONS))
     rules = Rules.preset("classic")
     state = deal(rules, list(range(N_CARDS)), 0, 1)
     for said, action in (("take", 105), ("discard As", 0), ("Take", fault_action("illegal"))):

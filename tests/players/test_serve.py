@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.adapters.test_leaks import TABLES
 
 from okgin_env import Rules, players
 from okgin_env.cli.serve import rebuilt, serve
@@ -21,6 +20,7 @@ from okgin_env.kernel.state import STATE
 from okgin_env.layout import OVER
 from okgin_env.players import Decisions, ProcessPlayer
 from okgin_env.view import action_text
+from tests.adapters.test_leaks import TABLES
 from tests.helpers.talking import deal, decisions_of, play_out, step, talker
 from tools.lockstep_twin import random_deck
 
