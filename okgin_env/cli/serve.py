@@ -24,6 +24,7 @@ from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import DRAW_STOCK, DRAW_TOP, N_ACTIONS, PASS
 from okgin_env.players import Decisions, Player
 from okgin_env.players.base import kernel_policy
+from okgin_env.players.subprocess.command import printable
 from okgin_env.players.subprocess.messages import ACTIONS, FIELDS, MAX_NAME
 from okgin_env.rules import Rules
 from okgin_env.utils.errors import shown
@@ -59,7 +60,7 @@ def serve(player: Player, messages: Iterable[str], out: TextIO) -> None:
         if kind == "hello":
             with contextlib.redirect_stdout(sys.stderr):
                 _warm_up(player, rules)
-            _say(out, {"type": "hello", "name": _printable(player.name)})
+            _say(out, {"type": "hello", "name": printable(player.name)[:MAX_NAME]})
         elif kind == "hand":
             events = []
         elif kind == "event":
@@ -142,10 +143,6 @@ def _warm_up(player: Player, rules: Rules) -> None:
     _ = decisions.view(0).legal
     if kernel_policy(player) >= 0:  # it keeps nothing, so it may be asked for nothing
         player.act(decisions)
-
-
-def _printable(name: str) -> str:
-    return "".join(letter for letter in name if letter.isprintable())[:MAX_NAME]
 
 
 def _say(out: TextIO, message: dict[str, Any]) -> None:

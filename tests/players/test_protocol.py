@@ -193,6 +193,18 @@ def test_a_hand_entered_in_the_middle_says_what_it_does_not_know(
     assert request["cards"] == decisions.view(0).hand
 
 
+def test_a_hand_goes_on_after_the_rules_have_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its first decision told was forgotten with the hands of the old rules."""
+    player, conversation = talker(monkeypatch, lambda request: request["legal"][-1])
+    for name in ("classic", "gin"):
+        rules = Rules.preset(name)
+        play_out(deal(rules, list(range(N_CARDS)), 0, 1), rules, [player, player])
+    assert not player.last_trouble
+    hands = [m for m in conversation.messages if m["type"] == "hand"]
+    assert all(m["cards"] is not None for m in hands)
+    assert [m["type"] for m in conversation.messages].count("hello") == 2
+
+
 @pytest.mark.parametrize("pile", ["Jh", "Jh 8c 4d"])
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_hand_set_up_as_a_position_is_told(

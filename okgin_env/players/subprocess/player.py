@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 
 from okgin_env.players.base import Decisions, fault_action
 from okgin_env.players.subprocess import messages
-from okgin_env.players.subprocess.command import checked_command, need_psutil, short_command
+from okgin_env.players.subprocess.command import (
+    checked_command,
+    need_psutil,
+    printable,
+    short_command,
+)
 from okgin_env.players.subprocess.memory import Memory, Story
 from okgin_env.players.subprocess.program import Program, Trouble
 from okgin_env.rules import Rules
@@ -102,9 +107,7 @@ class ProcessPlayer:
         if program is None or not program.is_ours or view.rules != self._rules:
             return
         story = self._memory.story(view)
-        _tell(
-            program, *self._news(story), messages.end(view)
-        )  # the next decision notices if it broke
+        _tell(program, *self._news(story), messages.end(view))  # a break shows at the next decision
         self._told = None
 
     def close(self) -> None:
@@ -123,9 +126,10 @@ class ProcessPlayer:
     def _answer(self, view: SeatView, word: int, match: bool) -> int:
         """The action for a decision, or the fault; whatever else happens, no program is left running."""
         try:
-            story = self._memory.story(view)
-            program = self._running(view.rules)
-            return self._asked(program, view, story, word, match)
+            program = self._running(
+                view.rules
+            )  # first: under other rules all that was told is forgotten
+            return self._asked(program, view, self._memory.story(view), word, match)
         except Trouble as trouble:
             self._note(str(trouble))
             self._stop()
@@ -172,26 +176,20 @@ class ProcessPlayer:
             return self._program
         if self._n_failed >= MAX_FAILED_STARTS:
             raise Trouble(self._failure, f"given up after {self._n_failed} failed starts in a row")
-        self._told, self._rules, self._n_hands = None, rules, 0
-        try:
-            self._greet(rules)
-        except Trouble as trouble:
-            self._n_failed += 1
-            self._failure = trouble.fault
-            raise
-        self._n_failed = 0
-        assert self._program is not None
-        return self._program
-
-    def _greet(self, rules: Rules) -> None:
-        """Starts the program and has hello answered."""
+        self._rules, self._n_hands = rules, 0
         deadline = time.monotonic() + self.start_time
         try:
             self._program = program = Program(self.command)
-        except OSError as error:
+            _tell(program, messages.hello(rules, self.move_time))
+            self.said_name = _heard(program, deadline, messages.read_hello)
+        except (OSError, Trouble) as error:
+            self._n_failed += 1
+            self._failure = getattr(error, "fault", "crash")
+            if isinstance(error, Trouble):
+                raise
             raise Trouble("crash", f"cannot be started: {error.strerror}") from error
-        _tell(program, messages.hello(rules, self.move_time))
-        self.said_name = _heard(program, deadline, messages.read_hello)
+        self._n_failed = 0
+        return program
 
     def _stop(self) -> None:
         program, self._program = self._program, None
@@ -203,8 +201,7 @@ class ProcessPlayer:
         """Keeps what was wrong, in one line that a terminal can be shown."""
         stderr = b"" if self._program is None else self._program.stderr
         lines = stderr.decode(errors="replace").splitlines()
-        said = " / ".join(part.strip() for part in lines if part.strip())
-        said = "".join(letter if letter.isprintable() else "?" for letter in said)
+        said = printable(" / ".join(part.strip() for part in lines if part.strip()))
         self.last_trouble = f"{trouble}; stderr: {said}" if said else trouble
 
     def __repr__(self) -> str:
