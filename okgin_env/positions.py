@@ -27,7 +27,7 @@ from okgin_env.layout import (
     SHED,
 )
 from okgin_env.rules import Rules
-from okgin_env.utils.errors import shown
+from okgin_env.utils.errors import check_choice, shown
 
 MAX_SCORE = 1_000_000
 
@@ -120,12 +120,8 @@ def position(
     pile_ids = cards.ids(pile)
     dealt = [card for hand in hands for card in cards.ids(hand)] + pile_ids
     unseen = [card for card in range(N_CARDS) if card not in dealt]
-    if stock is None:
-        stock_ids = [
-            int(card) for card in np.random.default_rng(abs(int(seed))).permutation(unseen)
-        ]
-    else:
-        stock_ids = cards.ids(stock)
+    shuffled = np.random.default_rng(abs(int(seed))).permutation(unseen)
+    stock_ids = cards.ids(shuffled if stock is None else stock)
     deck = cards.ids([*dealt, *stock_ids])  # names a card that stands twice
     if len(deck) != N_CARDS:
         missing = cards.text([card for card in range(N_CARDS) if card not in deck])
@@ -140,12 +136,7 @@ def position(
         raise ValueError(
             f"scores={shown(scores)}; allowed: {rules.players} numbers, 0 to {MAX_SCORE}"
         )
-    for k, hand in enumerate(hands):
-        size = rules.hand_size + (k == seat and phase == "discard")
-        if len(cards.ids(hand)) != size:
-            raise ValueError(f"hands: seat {k} has {len(cards.ids(hand))} cards; allowed: {size}")
-    if not isinstance(phase, str) or phase not in PHASES[:OVER]:
-        raise ValueError(f"phase={shown(phase)}; allowed: {', '.join(PHASES[:OVER])}")
+    check_choice("phase", phase, PHASES[:OVER])
     if upcard is None and not pile_ids:
         raise ValueError("upcard=None; allowed with an empty pile: the card that set the limit")
     s["hands"][: rules.players] = [cards.mask(hand) for hand in hands]
@@ -251,13 +242,15 @@ def _check_cards(s: Any, rules: Rules, concealed: bool) -> None:
     """Checks that the 52 cards are there once each, as far as they are seen, and that hands have their sizes."""
     n, pile = rules.players, s["pile"][: s["n_pile"]].tolist()
     stock = s["deck"][s["next_card"] :].tolist()
-    sizes = [rules.hand_size + (p == s["seat"] and s["phase"] == SHED) for p in range(n)]
     hands = [cards.ids(int(held)) for held in s["hands"][:n]]
+    sizes = [rules.hand_size + (p == s["seat"] and s["phase"] == SHED) for p in range(n)]
+    for p, (hand, size) in enumerate(zip(hands, sizes, strict=True)):
+        least = 0 if concealed and p != s["seat"] else size
+        if not least <= len(hand) <= size:
+            raise ValueError(f"state: hands: seat {p} has {len(hand)} cards; allowed: {size}")
     seen = [card for part in (*hands, pile, [] if concealed else stock) for card in part]
-    unseen = [size - len(hand) for size, hand in zip(sizes, hands, strict=True)]
-    fits = unseen[s["seat"]] == 0 <= min(unseen) and (concealed or not any(unseen))
     total = sum(sizes) + len(pile) + len(stock)
-    if not fits or total != N_CARDS or len(set(seen)) != len(seen):
+    if total != N_CARDS or len(set(seen)) != len(seen):
         raise ValueError("state: hands, pile and stock must hold the 52 cards once each, in size")
     if s["taken"] >= 0 and s["taken"] not in hands[s["seat"]]:
         raise ValueError("state: the card taken is not in the hand of the seat to move")

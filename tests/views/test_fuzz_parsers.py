@@ -67,7 +67,7 @@ def _told() -> list[dict]:
         ({"limit": 90}, "limit=90; allowed: 0 to 10"),
         ({"stock_left": 50}, "the 52 cards once each"),
         ({"stock_left": -5}, "next_card=57; allowed: 0 to 49"),
-        ({"cards": ["As"]}, "the 52 cards once each, in size"),
+        ({"cards": ["As"]}, "hands: seat . has 1 cards; allowed: 10"),
         ({"phase": "over"}, "phase=3; allowed: 0 to 2"),
         ({"scores": [1, 2, 3]}, "scores|shape"),
         ({"random": "f" * 40}, "OverflowError"),
