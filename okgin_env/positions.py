@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 
 from okgin_env import cards
 from okgin_env.cards import CardsLike
-from okgin_env.kernel.conceal import conserved
 from okgin_env.kernel.melds import PIPS
 from okgin_env.kernel.play import STOCK_AT_VOID
 from okgin_env.kernel.rng import seed_streams
 from okgin_env.kernel.state import STATE, as_records, new_states
 from okgin_env.layout import (
-    DRAW,
     MAX_LOG,
-    MAX_PLAYERS,
     MAX_TURNS,
     N_ACTIONS,
     N_CARDS,
@@ -30,7 +27,7 @@ from okgin_env.layout import (
     SHED,
 )
 from okgin_env.rules import Rules
-from okgin_env.utils.errors import shown
+from okgin_env.utils.errors import check_choice, shown
 
 MAX_SCORE = 1_000_000
 
@@ -123,12 +120,8 @@ def position(
     pile_ids = cards.ids(pile)
     dealt = [card for hand in hands for card in cards.ids(hand)] + pile_ids
     unseen = [card for card in range(N_CARDS) if card not in dealt]
-    if stock is None:
-        stock_ids = [
-            int(card) for card in np.random.default_rng(abs(int(seed))).permutation(unseen)
-        ]
-    else:
-        stock_ids = cards.ids(stock)
+    shuffled = np.random.default_rng(abs(int(seed))).permutation(unseen)
+    stock_ids = cards.ids(shuffled if stock is None else stock)
     deck = cards.ids([*dealt, *stock_ids])  # names a card that stands twice
     if len(deck) != N_CARDS:
         missing = cards.text([card for card in range(N_CARDS) if card not in deck])
@@ -143,12 +136,7 @@ def position(
         raise ValueError(
             f"scores={shown(scores)}; allowed: {rules.players} numbers, 0 to {MAX_SCORE}"
         )
-    for k, hand in enumerate(hands):
-        size = rules.hand_size + (k == seat and phase == "discard")
-        if len(cards.ids(hand)) != size:
-            raise ValueError(f"hands: seat {k} has {len(cards.ids(hand))} cards; allowed: {size}")
-    if not isinstance(phase, str) or phase not in PHASES[:OVER]:
-        raise ValueError(f"phase={shown(phase)}; allowed: {', '.join(PHASES[:OVER])}")
+    check_choice("phase", phase, PHASES[:OVER])
     if upcard is None and not pile_ids:
         raise ValueError("upcard=None; allowed with an empty pile: the card that set the limit")
     s["hands"][: rules.players] = [cards.mask(hand) for hand in hands]
@@ -203,50 +191,82 @@ def check_state(state: Any, rules: Rules, seed: int = 0) -> NDArray[np.void]:
     states = as_records(np.array(state).reshape(-1).copy())
     if len(states) != 1:
         raise ValueError(f"state: {len(states)} records; allowed: 1")
-    n = rules.players
-    s = states[0]
-    _check(s, "seat", 0, n - 1)
-    _check(s, "first_seat", 0, n - 1)
-    _check(s, "dealer", 0, n - 1)
-    _check(s, "phase", OFFER, SHED)
-    _check(s, "ending", NONE, NONE)
-    _check(s, "limit", 0, 10)
-    _check(s, "upcard", 0, N_CARDS - 1)
-    _check(s, "n_pile", 1 if s["phase"] in (OFFER, DRAW) else 0, N_CARDS)
-    _check(s, "next_card", 0, N_CARDS - (STOCK_AT_VOID + (s["phase"] != SHED)))
-    _check(s, "n_passes", 0, n - 1 if s["phase"] == OFFER else n)
-    _check(s, "n_turns", 0, rules.max_turns - 1)
-    to_come = 2 * (rules.max_turns - int(s["n_turns"])) + (n if s["phase"] == OFFER else 0)
-    _check(s, "n_log", 0, MAX_LOG - to_come)
-    _check(s, "taken", -1, N_CARDS - 1)
-    for name in ("knocker", "hand_winner", "match_winner"):
-        _check(s, name, -1, -1)
-    for name, count, high in (
-        ("pile", int(s["n_pile"]), N_CARDS - 1),
-        ("deck", N_CARDS, N_CARDS - 1),
-        ("log", int(s["n_log"]), N_ACTIONS - 1),
-        ("n_sheds", MAX_PLAYERS, MAX_TURNS),
-        ("n_acts", MAX_PLAYERS, MAX_LOG),
+    check_record(states[0], rules)
+    return states
+
+
+def check_record(s: Any, rules: Rules, concealed: bool = False) -> None:
+    """Checks what compiled code relies on, since it looks at no bounds.
+
+    Args:
+        s: A `STATE` record.
+        rules: The rules of the table.
+        concealed: Whether it holds only what the seat to move may see: others' hands in part, no place of the deck.
+
+    Raises:
+        ValueError: It is not one of a hand in progress under these rules.
+    """
+    n, shed, offer = rules.players, s["phase"] == SHED, s["phase"] == OFFER
+    to_come = 2 * (rules.max_turns - int(s["n_turns"])) + (n if offer else 0)
+    hidden = -1 if concealed else 0
+    for name, low, high in (
+        *((name, 0, n - 1) for name in ("seat", "first_seat", "dealer")),
+        ("phase", OFFER, SHED),
+        ("ending", NONE, NONE),
+        ("limit", 0, 10),
+        ("upcard", 0, N_CARDS - 1),
+        ("n_pile", 0 if shed else 1, N_CARDS),
+        ("next_card", 0, N_CARDS - STOCK_AT_VOID - (not shed)),
+        ("n_passes", 0, n - 1 if offer else n),
+        ("n_turns", 0, rules.max_turns - 1),
+        ("n_log", 0, MAX_LOG - to_come),
+        ("taken", -1, N_CARDS - 1),
+        *((name, -1, -1) for name in ("knocker", "hand_winner", "match_winner")),
+        ("deck", hidden, hidden or N_CARDS - 1),
+        ("scores", 0, MAX_SCORE),
+        ("n_sheds", 0, MAX_TURNS),
+        ("n_acts", 0, MAX_LOG),
     ):
-        for value in s[name][:count].tolist():
-            if not 0 <= value <= high:
-                raise ValueError(f"state: {name} holds {value}; allowed: 0 to {high}")
-    if (s["scores"] < 0).any() or (s["scores"] > MAX_SCORE).any():
-        raise ValueError(f"state: scores={s['scores'].tolist()}; allowed: 0 to {MAX_SCORE}")
+        _check_range(name, s[name], low, high)
+    _check_range("pile", s["pile"][: s["n_pile"]], 0, N_CARDS - 1)
+    _check_range("log", s["log"][: s["n_log"]], 0, N_ACTIONS - 1)
     masks = [s[name] for name in ("hands", "known", "discards", "declined")]
     stray = any((mask >> np.uint64(N_CARDS) != 0).any() or (mask[n:] != 0).any() for mask in masks)
     settled = any(s[name].any() for name in ("points", "deadwood", "match_points"))
     if stray or settled or not np.isfinite(s["unpaid"]):
         raise ValueError("state: damaged; allowed: a record saved by this package")
-    if not conserved(s, as_records(rules.to_record())[0]):
+    _check_cards(s, rules, concealed)
+
+
+def _check_cards(s: Any, rules: Rules, concealed: bool) -> None:
+    """Checks that the 52 cards are there once each, as far as they are seen, and that hands have their sizes."""
+    n, pile = rules.players, s["pile"][: s["n_pile"]].tolist()
+    stock = s["deck"][s["next_card"] :].tolist()
+    hands = [cards.ids(int(held)) for held in s["hands"][:n]]
+    sizes = [rules.hand_size + (p == s["seat"] and s["phase"] == SHED) for p in range(n)]
+    for p, (hand, size) in enumerate(zip(hands, sizes, strict=True)):
+        least = 0 if concealed and p != s["seat"] else size
+        if not least <= len(hand) <= size:
+            raise ValueError(f"state: hands: seat {p} has {len(hand)} cards; allowed: {size}")
+    seen = [card for part in (*hands, pile, [] if concealed else stock) for card in part]
+    total = sum(sizes) + len(pile) + len(stock)
+    if total != N_CARDS or len(set(seen)) != len(seen):
         raise ValueError("state: hands, pile and stock must hold the 52 cards once each, in size")
-    if s["taken"] >= 0 and not int(s["hands"][s["seat"]]) >> int(s["taken"]) & 1:
+    if s["taken"] >= 0 and s["taken"] not in hands[s["seat"]]:
         raise ValueError("state: the card taken is not in the hand of the seat to move")
     if s["taken"] >= 0 and s["phase"] != SHED:
         raise ValueError(f"state: taken={int(s['taken'])}; allowed before the discard phase: none")
     if (s["known"] & ~s["hands"] != 0).any():
         raise ValueError("state: damaged; allowed: known cards are in the hand of their seat")
-    return states
+
+
+def _check_range(name: str, value: Any, low: int, high: int) -> None:
+    """Checks a number, or every one in an array."""
+    numbers = np.ravel(value)
+    wrong = numbers[(numbers < low) | (numbers > high)]
+    if len(wrong):
+        has = "=" if np.ndim(value) == 0 else " holds "
+        raise ValueError(f"state: {name}{has}{wrong[0]}; allowed: {low} to {high}")
 
 
 def check_seat(name: str, seat: Any, rules: Rules) -> None:
@@ -258,8 +278,3 @@ def check_seat(name: str, seat: Any, rules: Rules) -> None:
     whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
     if not whole or not 0 <= seat < rules.players:
         raise ValueError(f"{name}={shown(seat)}; allowed: 0 to {rules.players - 1}")
-
-
-def _check(s: Any, name: str, low: int, high: int) -> None:
-    if not low <= int(s[name]) <= high:
-        raise ValueError(f"state: {name}={int(s[name])}; allowed: {low} to {high}")

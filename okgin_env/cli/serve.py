@@ -17,25 +17,14 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env import cards
+from okgin_env import cards, positions
 from okgin_env.engine.decisions import ask
 from okgin_env.kernel import batch
-from okgin_env.kernel.play import STOCK_AT_VOID
 from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import (
-    DRAW_STOCK,
-    DRAW_TOP,
-    MAX_TURNS,
-    N_ACTIONS,
-    N_CARDS,
-    OVER,
-    PASS,
-    PHASES,
-    SHED,
-)
+from okgin_env.layout import DRAW_STOCK, DRAW_TOP, N_ACTIONS, PASS
 from okgin_env.players import Decisions, Player
-from okgin_env.players.subprocess.messages import ACTIONS, MAX_NAME
-from okgin_env.positions import MAX_SCORE
+from okgin_env.players.subprocess.command import printable
+from okgin_env.players.subprocess.messages import ACTIONS, FIELDS, MAX_NAME
 from okgin_env.rules import Rules
 from okgin_env.utils.errors import shown
 from okgin_env.view import action_text
@@ -70,7 +59,7 @@ def serve(player: Player, messages: Iterable[str], out: TextIO) -> None:
         if kind == "hello":
             with contextlib.redirect_stdout(sys.stderr):
                 _warm_up(player, rules)
-            _say(out, {"type": "hello", "name": _printable(player.name)})
+            _say(out, {"type": "hello", "name": printable(player.name)[:MAX_NAME]})
         elif kind == "hand":
             events = []
         elif kind == "event":
@@ -98,7 +87,7 @@ def _reading(line: str) -> Iterator[None]:
 
 def rebuilt(rules: Rules, request: dict[str, Any], events: list[dict[str, Any]]) -> Decisions:
     """The decision that a request and the hand's events stand for."""
-    record = _record(rules, request, _log(events, request["dealer"]))
+    record = _record(rules, request, _log(rules, events, request["dealer"]))
     seats = np.array([request["seat"]], np.int64)
     match = request.get("match", rules.target is not None)  # older programs do not tell
     if not isinstance(match, bool) or (match and rules.target is None):
@@ -109,77 +98,39 @@ def rebuilt(rules: Rules, request: dict[str, Any], events: list[dict[str, Any]])
     return dataclasses.replace(asked, records=record, words=word)
 
 
-def _log(events: list[dict[str, Any]], dealer: int) -> Logged:
+def _log(rules: Rules, events: list[dict[str, Any]], dealer: int) -> Logged:
     """The decisions among the events, as (seat, action id): the draw after the dealer's pass is none."""
-    log: Logged = []
-    for event in events:
-        if not (log and log[-1] == (dealer, PASS)):
-            log.append((event["seat"], ACTIONS[event["move"]]))
-        else:
-            log.append((-1, DRAW_STOCK))
-    return [entry for entry in log if entry[0] >= 0]
+    log = [(event["seat"], ACTIONS[event["move"]]) for event in events]
+    for mover, _ in log:
+        positions.check_seat("seat", mover, rules)
+    return [move for k, move in enumerate(log) if k == 0 or log[k - 1] != (dealer, PASS)]
 
 
 def _record(rules: Rules, request: dict[str, Any], log: Logged) -> NDArray[np.void]:
     """The concealed (1,) `STATE` record of a request."""
     record = new_states(1)
-    s, n, seat = record[0], rules.players, request["seat"]
-    for name in ("known", "discards", "declined"):
-        s[name][:n] = [cards.mask(held) for held in request[name]]
-    s["hands"][:n] = s["known"][:n]
-    s["hands"][seat] = cards.mask(request["cards"])
-    s["scores"][:n] = request["scores"]
-    for name in ("seat", "dealer", "limit"):
-        s[name] = request[name]
-    s["upcard"] = cards.card_id(request["upcard"])
-    s["phase"] = PHASES.index(request["phase"])
-    s["taken"] = -1 if request["taken"] is None else cards.card_id(request["taken"])
-    s["next_card"] = N_CARDS - request["stock_left"]
-    s["n_turns"] = request["turns"]
-    s["pile"], s["deck"] = -1, -1
-    pile = cards.ids(request["pile"])
-    s["pile"][: len(pile)] = pile
-    s["n_pile"] = len(pile)
-    s["knocker"] = s["hand_winner"] = s["match_winner"] = -1
-    s["first_seat"] = log[0][0] if log else seat
+    s = record[0]
+    positions.check_seat("seat", request["seat"], rules)
+    s["pile"] = s["deck"] = s["knocker"] = s["hand_winner"] = s["match_winner"] = -1
+    for name, field in FIELDS.items():
+        if field.record:
+            value, n = field.value(request[name]), rules.players
+            if isinstance(value, list):
+                s[field.record][: len(value) if name == "pile" else n] = value
+            else:
+                s[field.record] = value
+    s["n_pile"] = len(request["pile"])
+    s["hands"] = s["known"]
+    s["hands"][s["seat"]] = cards.mask(request["cards"])
+    s["first_seat"] = log[0][0] if log else s["seat"]
     s["n_log"] = len(log)
     s["log"][: len(log)] = [action for _, action in log]
-    s["n_passes"] = sum(action == PASS for _, action in log)
-    _check(s, rules, log)
     for mover, action in log:
         s["n_acts"][mover] += 1
         s["n_sheds"][mover] += action not in (PASS, DRAW_STOCK, DRAW_TOP)
+        s["n_passes"] += action == PASS
+    positions.check_record(s, rules, concealed=True)
     return record
-
-
-def _check(s: Any, rules: Rules, log: Logged) -> None:
-    """Checks what compiled code relies on: it looks at no bounds.
-
-    Raises:
-        ValueError: The record is none of a hand in progress.
-    """
-    n, seat, shed = rules.players, int(s["seat"]), int(s["phase"] == SHED)
-    seats = [seat, int(s["dealer"]), *(mover for mover, _ in log)]
-    if s["phase"] == OVER or not all(0 <= p < n for p in seats):
-        raise ValueError(f"a phase or a seat; allowed: a hand in progress, seats 0 to {n - 1}")
-    for name, low, high in (("limit", 0, 10), ("n_turns", 0, MAX_TURNS), ("scores", 0, MAX_SCORE)):
-        if s[name].min() < low or s[name].max() > high:
-            raise ValueError(f"{name}={s[name].tolist()}; allowed: {low} to {high}")
-    sizes = [int(held).bit_count() for held in s["hands"]]
-    seen = sum(sizes) + int(s["n_pile"])
-    everywhere = [*cards.ids(s["pile"][: s["n_pile"]].tolist())]
-    everywhere += [card for held in s["hands"][:n] for card in cards.ids(int(held))]
-    hidden = n * rules.hand_size + shed + int(s["n_pile"]) + N_CARDS - int(s["next_card"])
-    if len(set(everywhere)) != seen or hidden != N_CARDS or max(sizes) > rules.hand_size + shed:
-        raise ValueError("cards, pile and stock; allowed: the 52 cards once each, hands in size")
-    least = STOCK_AT_VOID + 1 - shed
-    if sizes[seat] != rules.hand_size + shed or N_CARDS - int(s["next_card"]) < least:
-        raise ValueError(f"{sizes[seat]} own cards; allowed: {rules.hand_size + shed}, and a stock")
-    own, taken = int(s["hands"][seat]), int(s["taken"])
-    if (taken >= 0 and not own >> taken & 1) or int(s["known"][seat]) & ~own:
-        raise ValueError("taken or known cards; allowed: cards that are held")
-    if s["n_pile"] == 0 and not shed:
-        raise ValueError("an empty pile; allowed: when a card has just been taken")
 
 
 def _warm_up(player: Player, rules: Rules) -> None:
@@ -191,10 +142,6 @@ def _warm_up(player: Player, rules: Rules) -> None:
     _ = decisions.view(0).legal
     if player.kernel_policy >= 0:  # it keeps nothing, so it may be asked for nothing
         player.act(decisions)
-
-
-def _printable(name: str) -> str:
-    return "".join(letter for letter in name if letter.isprintable())[:MAX_NAME]
 
 
 def _say(out: TextIO, message: dict[str, Any]) -> None:

@@ -330,6 +330,20 @@ def test_store_of_other_rules_or_another_player_is_refused(tmp_path: Path) -> No
         Store(tmp_path / "r", Rules.preset("gin"))
 
 
+def test_store_of_another_version_says_which_and_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "r"
+    store = Store(path, CLASSIC)
+    store.seat({"simple": "of an older kernel"})
+    store.note({"okgin_env": "0.1.0", "commit": "461ae2d"})
+    said = r"made by okgin_env '0\.1\.0' \(commit '461ae2d'\): .*; allowed: .*, or that version$"
+    with pytest.raises(ValueError, match=said):
+        tournament(store=store, n_matches=0)
+    store._db.execute("UPDATE about SET value = 'okgin_env results 2' WHERE name = 'format'")
+    said = r"has format 'okgin_env results 2', made by okgin_env '0\.1\.0' .*, or that version$"
+    with pytest.raises(ValueError, match=said):
+        Store(path)
+
+
 def test_fingerprints_tell_players_apart(tmp_path: Path) -> None:
     """By arrays and what is in containers, by the program itself, by its time; not by what is the same."""
     pytest.importorskip("psutil")
@@ -575,7 +589,7 @@ HOSTILE = {  # what it does: (the fault, whether every hand is lost by it)
 def test_nine_hostile_bots_in_one_tournament(tmp_path: Path, workers: int) -> None:
     """Each loses its own hands, counted by kind; the others' hands are what they would have been."""
     psutil = pytest.importorskip("psutil")
-    pids, script = tmp_path / "pids", ROOT / "tests" / "hostile_bots.py"
+    pids, script = tmp_path / "pids", ROOT / "tests" / "helpers" / "hostile_bots.py"
     bots = []
     for name, (fault, _) in HOSTILE.items():
         patience = 0.4 if fault == "time" else 20.0  # a busy machine is no bot's fault

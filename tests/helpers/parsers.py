@@ -25,11 +25,10 @@ from okgin_env.kernel import batch, play
 from okgin_env.kernel.state import STATE, as_records, new_states
 from okgin_env.layout import N_ACTIONS, N_CARDS, OVER
 from okgin_env.players.network import NetworkPlayer
-from okgin_env.players.subprocess import events as telling
-from okgin_env.players.subprocess import messages as protocol
 from tests.helpers.absurd import one_line
 from tests.helpers.networks import network_file
 from tests.helpers.paths import PLAYTHROUGHS
+from okgin_env.players.subprocess import memory, messages
 
 _ONE = np.zeros(1, np.int64)
 MOST_MEMORY = (
@@ -118,10 +117,10 @@ def _states() -> list[bytes]:
 # --- protocol -----------------------------------------------------------------------------------------
 def read_protocol(data: bytes) -> None:
     """Both answers of a program; the move is None, or text that is looked up."""
-    for read in (protocol.read_hello, lambda line: protocol.read_move(line, 3)):
+    for read in (messages.read_hello, lambda line: messages.read_move(line, 3)):
         try:
             read(data)
-        except protocol.Nonsense as error:
+        except messages.Nonsense as error:
             one_line(error)
 
 
@@ -145,11 +144,11 @@ def _lines(seats: int, steps: int) -> Iterator[bytes]:
         play.step(states[0], record[0], int(player.act(asked)[0]))
     asked = ask(states, _ONE, rules, record, states["seat"].astype(np.int64), batch.MATCH)
     view = asked.view(0)
-    story = telling.Memory().story(view)
-    yield protocol.line(protocol.hello(rules, 1.0))
-    yield protocol.line(protocol.hand(story, 1))
-    yield from (protocol.line(protocol.event(event)) for event in story.events)
-    yield protocol.line(protocol.request(view, 1, None, 77, True))
+    story = memory.Memory().story(view)
+    yield messages.line(messages.hello(rules, 1.0))
+    yield messages.line(messages.hand(story, 1))
+    yield from (messages.line(messages.event(move)) for move in story.moves)
+    yield messages.line(messages.request(view, 1, None, 77, True))
 
 
 # --- networks -----------------------------------------------------------------------------------------

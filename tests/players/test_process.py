@@ -24,7 +24,7 @@ from okgin_env.players.base import FAULTS, fault_action
 
 psutil = pytest.importorskip("psutil")
 ROOT = Path(__file__).parents[2]
-BOTS = Path(__file__).with_name("hostile_bots.py")
+BOTS = ROOT / "tests" / "helpers" / "hostile_bots.py"
 ONE = np.zeros(1, np.int64)
 SLOW = 30.0  # seconds for a bot that answers: a loaded machine is no fault of its own
 SHORT = 0.4  # seconds for one that never will

@@ -21,7 +21,7 @@ from okgin_env.kernel.state import as_records
 from okgin_env.layout import BIG_GIN, DISCARD, KNOCK, N_ACTIONS, N_CARDS, OVER, SHED
 from okgin_env.players import ProcessPlayer
 from okgin_env.players.base import fault_action
-from okgin_env.players.subprocess import messages as protocol
+from okgin_env.players.subprocess import messages
 from okgin_env.positions import position
 from okgin_env.view import action_text
 from tests.helpers.hidden import TABLES, unseen_by
@@ -193,6 +193,18 @@ def test_a_hand_entered_in_the_middle_says_what_it_does_not_know(
     assert request["cards"] == decisions.view(0).hand
 
 
+def test_a_hand_goes_on_after_the_rules_have_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its first decision told was forgotten with the hands of the old rules."""
+    player, conversation = talker(monkeypatch, lambda request: request["legal"][-1])
+    for name in ("classic", "gin"):
+        rules = Rules.preset(name)
+        play_out(deal(rules, list(range(N_CARDS)), 0, 1), rules, [player, player])
+    assert not player.last_trouble
+    hands = [m for m in conversation.messages if m["type"] == "hand"]
+    assert all(m["cards"] is not None for m in hands)
+    assert [m["type"] for m in conversation.messages].count("hello") == 2
+
+
 @pytest.mark.parametrize("pile", ["Jh", "Jh 8c 4d"])
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_hand_set_up_as_a_position_is_told(
@@ -287,23 +299,23 @@ def _told_forfeit(
     ],
 )
 def test_lines_that_are_no_answer(line: bytes) -> None:
-    with pytest.raises(protocol.Nonsense) as caught:
-        protocol.read_move(line, 3)
+    with pytest.raises(messages.Nonsense) as caught:
+        messages.read_move(line, 3)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
 def test_lines_that_are_answers() -> None:
-    assert protocol.read_move(b'{"type":"move","id":3,"move":"draw","why":1}\r', 3) == "draw"
-    assert protocol.read_move(b'{"type":"move","id":4,"move":"draw"}', 3) is None
-    assert protocol.read_hello(b'{"type":"hello"}') == ""
+    assert messages.read_move(b'{"type":"move","id":3,"move":"draw","why":1}\r', 3) == "draw"
+    assert messages.read_move(b'{"type":"move","id":4,"move":"draw"}', 3) is None
+    assert messages.read_hello(b'{"type":"hello"}') == ""
     for name in ('"\\u001b[31m"', "7", '"' + "x" * 65 + '"'):
-        with pytest.raises(protocol.Nonsense):
-            protocol.read_hello(b'{"type":"hello","name":%s}' % name.encode())
+        with pytest.raises(messages.Nonsense):
+            messages.read_hello(b'{"type":"hello","name":%s}' % name.encode())
 
 
 def test_moves_in_words_are_action_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert list(protocol.ACTIONS.values()) == list(range(N_ACTIONS))
+    assert list(messages.ACTIONS.values()) == list(range(N_ACTIONS))
     rules = Rules.preset("classic")
     state = deal(rules, list(range(N_CARDS)), 0, 1)
     for said, action in (("take", 105), ("discard As", 0), ("Take", fault_action("illegal"))):

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from okgin_env.arena.match import Played
-from okgin_env.arena.store.rows import KNOCKS, agree, digest_of, packed, rows_of, unpacked
-from okgin_env.arena.task import Task, as_task, key_of, overlap
+from okgin_env.arena.store.rows import KNOCKS, agree, packed, rows_of, unpacked
+from okgin_env.arena.task import Task, read_task
 from okgin_env.rules import Rules
 from okgin_env.utils.errors import shown, told
 
@@ -32,8 +32,10 @@ CREATE TABLE played (
     results BLOB NOT NULL, knocks BLOB NOT NULL, shown TEXT NOT NULL,
     seconds_a REAL, seconds_b REAL, decisions_a INTEGER, decisions_b INTEGER,
     PRIMARY KEY (seed, a, b, kind, first)
-);
-"""
+)"""
+_SERIES = "seed = ? AND a = ? AND b = ? AND kind = ?"
+_TASK = "seed, a, b, kind, first, deals"
+_PLAYED = "results, knocks, shown, seconds_a, seconds_b, decisions_a, decisions_b"
 
 
 class Store:
@@ -50,73 +52,42 @@ class Store:
 
     def __init__(self, path: Path | None, rules: Rules | None = None) -> None:
         self.path = path
-        with self._said():
+        with self._naming():
             self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=30)
             self._db.execute("PRAGMA trusted_schema = OFF")
-            if not self._is_made():
-                if rules is None:
-                    raise ValueError(f"results file '{path}' is empty; allowed: a file of results")
-                self._create(rules)
-            self._check_tables()
-        self.rules = self._rules(rules)
-
-    def _is_made(self) -> bool:
-        return self._db.execute("SELECT name FROM sqlite_master LIMIT 1").fetchone() is not None
-
-    def _check_tables(self) -> None:
-        """Checks that there is nothing in the file but what this package makes: a view can have endless rows.
-
-        Raises:
-            ValueError: There is something else.
-        """
-        query = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL LIMIT 9"
-        found = {sql for (sql,) in self._db.execute(query)}
-        if found != {made for text in _TABLES.split(";") if (made := text.strip())}:
-            raise ValueError(f"results file '{self.path}' holds no tables of {FORMAT!r}")
-
-    def _create(self, rules: Rules) -> None:
-        rows = {"format": FORMAT, "rules": rules.label}
-        with self._whole():
-            if self._is_made():
-                return  # by another process, this moment
-            for statement in _TABLES.split(";"):
-                self._db.execute(statement)
-            self._db.executemany("INSERT INTO about VALUES (?, ?)", rows.items())
-
-    def about(self) -> dict[str, str]:
-        """What the file says of itself: format, rules, and what it was made with (`note`).
-
-        Raises:
-            ValueError: It is not one of this package.
-        """
-        return self._texts("SELECT name, value FROM about")
-
-    def _rules(self, wanted: Rules | None) -> Rules:
+        if not self._tables():
+            if rules is None:
+                raise self._refusal("is empty; allowed: a file of results")
+            with self._whole():
+                if not self._tables():  # else made by another process, this moment
+                    for statement in _TABLES.split(";"):
+                        self._db.execute(statement)
+                    about = {"format": FORMAT, "rules": rules.label}
+                    self._db.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+        if self._tables() != {statement.strip() for statement in _TABLES.split(";")}:
+            raise self._refusal(f"holds no tables of {FORMAT!r}")  # a view can have endless rows
         about = self.about()
         if about.get("format") != FORMAT:
-            raise ValueError(
-                f"results file '{self.path}' has format {shown(about.get('format'))}; allowed: {FORMAT!r}"
+            raise self._refusal(
+                f"has format {shown(about.get('format'))}, made by {self._made_by()}; allowed: {FORMAT!r}, "
+                "or that version"
             )
-        rules = Rules.from_label(about.get("rules", ""))
-        if wanted is not None and wanted != rules:
-            raise ValueError(
-                f"results file '{self.path}' has rules {rules.label}; allowed: {wanted.label}, or another file"
+        self.rules = Rules.from_label(about.get("rules", ""))
+        if rules not in (None, self.rules):
+            raise self._refusal(
+                f"has rules {self.rules.label}; allowed: {rules.label}, or another file"
             )
-        return rules
+
+    def _tables(self) -> set[str]:
+        """What has been made in the file, up to a few more things than there may be."""
+        query = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL LIMIT 9"
+        return {sql for (sql,) in self._rows(query)}
+
+    def _refusal(self, reason: str) -> ValueError:
+        return ValueError(f"results file '{self.path}' {reason}")
 
     @contextmanager
-    def _whole(self) -> Iterator[None]:
-        """All or nothing of what is written inside."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
-
-    @contextmanager
-    def _said(self) -> Iterator[None]:
+    def _naming(self) -> Iterator[None]:
         """SQLite's errors in one line with the file's name."""
         try:
             yield
@@ -124,8 +95,20 @@ class Store:
             kind = OSError if isinstance(error, sqlite3.OperationalError) else ValueError
             raise kind(f"results file '{self.path}': {told(error)}") from error
 
-    def _rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
-        with self._said():
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """All or nothing of what is written inside."""
+        with self._naming():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def _rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._naming():
             return self._db.execute(query, values).fetchall()
 
     def _texts(self, query: str) -> dict[str, str]:
@@ -136,23 +119,37 @@ class Store:
         """
         rows = self._rows(query)
         if not all(isinstance(value, str) for row in rows for value in row):
-            raise ValueError(f"results file '{self.path}' is damaged: {query} gives no texts")
+            raise self._refusal(f"is damaged: {query} gives no texts")
         return dict(rows)
+
+    # --- who played, and with what ----------------------------------------------------------------------
+
+    def about(self) -> dict[str, str]:
+        """What the file says of itself: format, rules, and what it was made with (`note`).
+
+        Raises:
+            ValueError: It is not one of this package.
+        """
+        return self._texts("SELECT name, value FROM about")
 
     def note(self, versions: Mapping[str, str]) -> None:
         """Adds what results were made with, as `provenance.versions` has it; several of a kind are kept, in order."""
-        with self._said(), self._whole():
+        with self._whole():
             about = self.about()
             for name, new in versions.items():
-                known = [part for part in about.get(name, "").split(", ") if part]
-                added = [part for part in new.split(", ") if part not in known]
-                row = (name, ", ".join([*known, *added]))
+                parts = dict.fromkeys([*about.get(name, "").split(", "), *new.split(", ")])
+                row = (name, ", ".join(filter(None, parts)))
                 self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", row)
 
     def versions(self) -> dict[str, str]:
         """What the results were made with, by name."""
         about = sorted(self.about().items())
         return {name: value for name, value in about if name not in ("format", "rules")}
+
+    def _made_by(self) -> str:
+        found = self.about()
+        version, commit = (shown(found.get(name, "unknown")) for name in ("okgin_env", "commit"))
+        return f"okgin_env {version} (commit {commit})"
 
     def seat(self, fingerprints: dict[str, str]) -> None:
         """Notes who plays; a player of a known name must be the same as before.
@@ -164,10 +161,10 @@ class Store:
         for name, fingerprint in fingerprints.items():
             if known.get(name, fingerprint) != fingerprint:
                 raise ValueError(
-                    f"player {name} is not the one in '{self.path}' (it or its code has changed); allowed: "
-                    "the same player, another name, or another file"
+                    f"player {name} is not the one in '{self.path}', made by {self._made_by()}: it or its code has "
+                    "changed; allowed: the same player, another name, another file, or that version"
                 )
-        with self._said(), self._whole():
+        with self._whole():
             rows = list(fingerprints.items())
             self._db.executemany("INSERT OR IGNORE INTO players VALUES (?, ?)", rows)
 
@@ -179,18 +176,19 @@ class Store:
         """
         return self._texts("SELECT name, fingerprint FROM players")
 
+    # --- what was played --------------------------------------------------------------------------------
+
     def tasks(self) -> list[Task]:
         """Everything that has been played, in order.
 
         Raises:
             ValueError: The file is damaged: no tasks, or some deals twice.
         """
-        columns = "seed, a, b, kind, first, deals"
-        rows = self._rows(f"SELECT {columns} FROM played ORDER BY {columns}")
-        tasks = [task for row in rows if (task := as_task(*row)) is not None]
-        twice = any(overlap(one, next_one) for one, next_one in pairwise(tasks))
+        rows = self._rows(f"SELECT {_TASK} FROM played ORDER BY {_TASK}")
+        tasks = [task for row in rows if (task := read_task(*row)) is not None]
+        twice = any(a.series == b.series and a.end > b.first for a, b in pairwise(tasks))
         if len(tasks) < len(rows) or twice:
-            raise ValueError(f"results file '{self.path}' is damaged: it lists no whole tasks")
+            raise self._refusal("is damaged: it lists no whole tasks")
         return tasks
 
     def add(self, task: Task, played: Played) -> None:
@@ -199,33 +197,30 @@ class Store:
         Raises:
             ValueError: Some of the deals are there, but not the same or not cut the same.
         """
-        with self._said(), self._whole():
+        with self._whole():
             same = self._overlapping(task)
-            if same == [task] and digest_of(self.get(task)) == digest_of(played):
-                return
-            if same:
-                raise ValueError(
-                    f"results file '{self.path}' has got deals of {task.a} against {task.b} from another process; "
+            row = packed(played)
+            if not same:
+                self._insert([(task, *row)])
+            elif same != [task] or packed(self.get(task))[:3] != row[:3]:  # but for the times
+                raise self._refusal(
+                    f"has got deals of {task.a} against {task.b} from another process; "
                     "allowed: the same command again, which goes on from them"
                 )
-            self._insert([(task, *packed(played))])
 
     def _overlapping(self, task: Task) -> list[Task]:
         """The tasks that hold some of a task's deals: from the last that begins no later than it, so that all before need no look."""
-        seed, a, b, kind = key_of(task)
-        end = task.first + task.deals
-        values = {"seed": seed, "a": a, "b": b, "kind": kind, "first": task.first, "end": end}
-        own = "FROM played WHERE seed = :seed AND a = :a AND b = :b AND kind = :kind"
+        last = f"SELECT max(first) FROM played WHERE {_SERIES} AND first <= ?"
         rows = self._rows(
-            f"SELECT seed, a, b, kind, first, deals {own} AND first < :end AND first + deals > :first "
-            f"AND first >= ifnull((SELECT max(first) {own} AND first <= :first), 0) ORDER BY first",
-            values,
+            f"SELECT {_TASK} FROM played WHERE {_SERIES} AND first >= ifnull(({last}), 0) "
+            "AND first < ? AND first + deals > ? ORDER BY first",
+            (*task.series, *task.series, task.first, task.end, task.first),
         )
         return [Task(int(seed), *rest) for seed, *rest in rows]
 
     def _insert(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Inserts tasks with what is stored of them, inside of a transaction."""
-        keyed = [(*key_of(task), task.first, task.deals, *rest) for task, *rest in rows]
+        keyed = [(*task.series, task.first, task.deals, *rest) for task, *rest in rows]
         self._db.executemany(f"INSERT INTO played VALUES ({', '.join('?' * 13)})", keyed)
 
     def get(self, task: Task) -> Played:
@@ -234,11 +229,8 @@ class Store:
         Raises:
             ValueError: The row is damaged.
         """
-        key = (*key_of(task), task.first)
-        rows = self._rows(
-            "SELECT results, knocks, shown, seconds_a, seconds_b, decisions_a, decisions_b FROM played "
-            "WHERE seed = ? AND a = ? AND b = ? AND kind = ? AND first = ?", key,
-        )  # fmt: skip
+        query = f"SELECT {_PLAYED} FROM played WHERE {_SERIES} AND first = ?"
+        rows = self._rows(query, (*task.series, task.first))
         try:
             return unpacked(task, self.rules.players, *rows[0])
         except (ValueError, TypeError, IndexError, zlib.error) as error:
@@ -271,7 +263,7 @@ class Store:
                     f"'{other.path}' and '{self.path}' both have deals of {task.a} against {task.b} with seed "
                     f"{task.seed}, and not the same; allowed: another seed"
                 )
-        with self._said(), self._whole():
+        with self._whole():
             self._insert((task, *packed(other.get(task))) for task in new)
         self.note(other.versions())
         return len(new)
@@ -279,9 +271,7 @@ class Store:
     def digest(self) -> str:
         """Digest of all results in order: the same however they were cut into rows, and however long they took."""
         sha = hashlib.sha256(self.rules.label.encode())
-        for (seed, a, b, kind), tasks in groupby(
-            self.tasks(), lambda t: (t.seed, t.a, t.b, t.kind)
-        ):
+        for (seed, a, b, kind), tasks in groupby(self.tasks(), lambda task: task.series):
             sha.update(f"{seed} {a!r} {b!r} {kind}".encode())
             knocks = np.zeros(KNOCKS, "<i8")
             for task in tasks:

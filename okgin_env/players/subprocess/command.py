@@ -1,4 +1,4 @@
-"""What is checked of a program before it is ever started: its command line, and what is needed to contain it."""
+"""The checks of a program before it is ever started, and its command line as a name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 import shlex
 import shutil
 from collections.abc import Sequence
+
+MOST_LETTERS = 100  # of a name, as everywhere
 
 
 def need_psutil() -> None:
@@ -19,9 +21,6 @@ def need_psutil() -> None:
         import psutil  # noqa: F401
     except ImportError as error:
         raise ImportError("cmd: players need: pip install okgin-env[arena]") from error
-
-
-MOST_LETTERS = 100  # of a name, as everywhere
 
 
 def checked_command(command: str | Sequence[str]) -> tuple[str, ...]:
@@ -47,5 +46,10 @@ def checked_command(command: str | Sequence[str]) -> tuple[str, ...]:
 def short_command(command: Sequence[str]) -> str:
     """The command without folders, as a name: on one line, the middle of a long one left out."""
     words = " ".join(re.sub(r"[^=]*/", "", word) for word in command).split()
-    name = "".join(letter if letter.isprintable() else "?" for letter in " ".join(words))
+    name = printable(" ".join(words))
     return name if len(name) <= MOST_LETTERS else f"{name[:60].strip()}…{name[-38:].strip()}"
+
+
+def printable(text: str) -> str:
+    """A text that a terminal can be shown."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

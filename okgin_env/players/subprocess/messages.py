@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from okgin_env import analysis
-from okgin_env.layout import N_ACTIONS
-from okgin_env.players.subprocess.events import Event, Story
+from okgin_env import analysis, cards
+from okgin_env.histories.moves import Move
+from okgin_env.layout import N_ACTIONS, N_CARDS, PHASES
+from okgin_env.players.subprocess.memory import Story
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView, action_text
 
@@ -20,6 +22,47 @@ ACTIONS = {action_text(action): action for action in range(N_ACTIONS)}
 
 class Nonsense(ValueError):
     """A line that is no message of the protocol."""
+
+
+class Field(NamedTuple):
+    """A field of a request that its seat sees on the table, and that may be read back into a record.
+
+    Attributes:
+        view: Its name in `SeatView`; empty: it is made.
+        record: Its name in `kernel.state.STATE`; empty: it follows from others.
+        value: What stands there for a value in a request.
+    """
+
+    view: str = ""
+    record: str = ""
+    value: Callable[[Any], Any] = lambda value: value
+
+
+def _masks(hands: list[list[str]]) -> list[int]:
+    return [cards.mask(held) for held in hands]
+
+
+FIELDS = {
+    "phase": Field("phase", "phase", PHASES.index),
+    "legal": Field(),
+    "cards": Field("hand"),
+    "deadwood": Field("deadwood"),
+    "drawn": Field(),
+    "taken": Field("taken", "taken", lambda card: -1 if card is None else cards.card_id(card)),
+    "top": Field("top"),
+    "pile": Field("pile", "pile", cards.ids),
+    "stock_left": Field("stock_left", "next_card", lambda left: N_CARDS - left),
+    "turns": Field("n_turns", "n_turns"),
+    "known": Field("known", "known", _masks),
+    "discards": Field("discards", "discards", _masks),
+    "declined": Field("declined", "declined", _masks),
+    "seat": Field("seat", "seat"),
+    "dealer": Field("dealer", "dealer"),
+    "upcard": Field("upcard", "upcard", cards.card_id),
+    "limit": Field("limit", "limit"),
+    "scores": Field("scores", "scores"),
+}
+"""Fields of a request by name, in the order in which they are sent."""
 
 
 # --- to the program -----------------------------------------------------------------------------------
@@ -42,56 +85,39 @@ def hello(rules: Rules, move_time: float) -> dict[str, Any]:
 
 def hand(story: Story, number: int) -> dict[str, Any]:
     """A hand begins."""
-    return {
-        "type": "hand",
-        "number": number,
-        "seat": story.seat,
-        "dealer": story.dealer,
-        "upcard": story.upcard,
-        "limit": story.limit,
-        "scores": story.scores,
-        "cards": story.dealt,
-    }
+    return {"type": "hand", "number": number, **story.hand}
 
 
-def event(happened: Event) -> dict[str, Any]:
-    """Somebody has moved."""
-    return {"type": "event", **happened._asdict()}
+def event(move: Move) -> dict[str, Any]:
+    """A seat has moved."""
+    card = None if move.card is None else cards.card_text(move.card)
+    return {"type": "event", "seat": move.seat, "move": action_text(move.action), "card": card}
 
 
 def request(
-    view: SeatView, number: int, drawn: str | None, word: int, match: bool
+    view: SeatView, number: int, drawn: int | None, word: int, match: bool
 ) -> dict[str, Any]:
     """A move is wanted.
 
     Args:
         view: The decision.
         number: The request's id.
-        drawn: The card just drawn from the stock, if it is known.
+        drawn: Id of the card just drawn from the stock, if it is known.
         word: The decision's random number, 64 bits.
         match: Whether the hand is one of a match.
     """
+    made = {
+        "legal": [action_text(action) for action in view.legal],
+        "drawn": None if drawn is None else cards.card_text(drawn),
+    }
+    fields = {
+        name: getattr(view, field.view) if field.view else made[name]
+        for name, field in FIELDS.items()
+    }
     return {
         "type": "request",
         "id": number,
-        "phase": view.phase,
-        "legal": [action_text(action) for action in view.legal],
-        "cards": view.hand,
-        "deadwood": view.deadwood,
-        "drawn": drawn,
-        "taken": view.taken,
-        "top": view.top,
-        "pile": view.pile,
-        "stock_left": view.stock_left,
-        "turns": view.n_turns,
-        "known": view.known,
-        "discards": view.discards,
-        "declined": view.declined,
-        "seat": view.seat,
-        "dealer": view.dealer,
-        "upcard": view.upcard,
-        "limit": view.limit,
-        "scores": view.scores,
+        **fields,
         "match": match,
         "random": f"{word:016x}",
     }

@@ -6,22 +6,28 @@ import math
 import secrets
 import shlex
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.players.base import Decisions, Player, fault_action
-from okgin_env.players.subprocess import messages as protocol
-from okgin_env.players.subprocess.command import checked_command, need_psutil, short_command
-from okgin_env.players.subprocess.events import Memory, Story
+from okgin_env.players.subprocess import messages
+from okgin_env.players.subprocess.command import (
+    checked_command,
+    need_psutil,
+    printable,
+    short_command,
+)
+from okgin_env.players.subprocess.memory import Memory, Story
 from okgin_env.players.subprocess.program import Program, Trouble
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
 MAX_FAILED_STARTS = 3  # in a row; then the program is given up
 BYE_TIME = 0.5  # seconds a program has to end by itself after bye
+_Answer = TypeVar("_Answer")
 
 
 class ProcessPlayer(Player):
@@ -38,6 +44,7 @@ class ProcessPlayer(Player):
         name: What tables call it; None: the command without its folders.
 
     Attributes:
+        command: The command line, its program with its whole path.
         name: What tables call it.
         said_name: What the program called itself in its hello, once it has run.
         last_trouble: What was wrong at the last fault, in a line, with the end of stderr if there was any.
@@ -59,19 +66,14 @@ class ProcessPlayer(Player):
         for what, seconds in (("move_time", move_time), ("start_time", start_time)):
             if not (isinstance(seconds, (int, float)) and 0 < seconds < math.inf):
                 raise ValueError(f"{what}={seconds!r}; allowed: seconds above 0")
-        self._command = checked_command(command)
+        self.command = checked_command(command)
         self.move_time = move_time
         self.start_time = start_time
-        self.name = name if name is not None else short_command(self._command)
+        self.name = name if name is not None else short_command(self.command)
         need_psutil()
         self.said_name = ""
         self.last_trouble = ""
         self._forget()
-
-    @property
-    def command(self) -> tuple[str, ...]:
-        """The command line."""
-        return tuple(self._command)
 
     def _forget(self) -> None:
         """No program runs, and nothing has been told."""
@@ -105,8 +107,7 @@ class ProcessPlayer(Player):
         if program is None or not program.is_ours or view.rules != self._rules:
             return
         story = self._memory.story(view)
-        messages = [*self._news(story), protocol.end(view)]
-        program.send(b"".join(map(protocol.line, messages)))  # the next decision tells if it broke
+        _tell(program, *self._news(story), messages.end(view))  # a break shows at the next decision
         self._told = None
 
     def close(self) -> None:
@@ -114,7 +115,7 @@ class ProcessPlayer(Player):
         program = self._program
         try:
             if program is not None and program.is_ours:
-                program.send(protocol.line(protocol.bye()))
+                _tell(program, messages.bye())
                 program.wait_end(time.monotonic() + BYE_TIME)
         finally:
             self._stop()
@@ -125,9 +126,10 @@ class ProcessPlayer(Player):
     def _answer(self, view: SeatView, word: int, match: bool) -> int:
         """The action for a decision, or the fault; whatever else happens, no program is left running."""
         try:
-            story = self._memory.story(view)
-            program = self._running(view.rules)
-            return self._asked(program, view, story, word, match)
+            program = self._running(
+                view.rules
+            )  # first: under other rules all that was told is forgotten
+            return self._asked(program, view, self._memory.story(view), word, match)
         except Trouble as trouble:
             self._note(str(trouble))
             self._stop()
@@ -140,15 +142,12 @@ class ProcessPlayer(Player):
         """Tells the program what is new, and asks it."""
         program.listen_afresh()
         number = secrets.randbits(31)  # so that nobody answers before being asked
-        request = protocol.request(view, number, story.drawn, word, match)
-        program.send(b"".join(map(protocol.line, [*self._news(story), request])))
+        request = messages.request(view, number, story.drawn, word, match)
+        _tell(program, *self._news(story), request)
         self._told = story
         deadline = time.monotonic() + self.move_time
-        move = None
-        while move is None:
-            line = program.line(deadline)
-            move = _read(program, deadline, lambda: protocol.read_move(line, number))  # noqa: B023
-        action = protocol.ACTIONS.get(move, fault_action("illegal"))
+        move = _heard(program, deadline, lambda line: messages.read_move(line, number))
+        action = messages.ACTIONS.get(move, fault_action("illegal"))
         if action not in view.legal:
             self._note(f"illegal move {move!r:.40}")
             self._stop()
@@ -156,14 +155,10 @@ class ProcessPlayer(Player):
 
     def _news(self, story: Story) -> list[dict[str, Any]]:
         """What the program does not know yet of a hand: its last events, or all of it."""
-        known = 0
-        messages = []
         if self._told is not None and story.goes_on(self._told):
-            known = len(self._told.events)
-        else:
-            self._n_hands += 1
-            messages.append(protocol.hand(story, self._n_hands))
-        return [*messages, *map(protocol.event, story.events[known:])]
+            return [messages.event(move) for move in story.moves[len(self._told.moves) :]]
+        self._n_hands += 1
+        return [messages.hand(story, self._n_hands), *map(messages.event, story.moves)]
 
     # --- the program's life ---------------------------------------------------------------------------
 
@@ -181,27 +176,20 @@ class ProcessPlayer(Player):
             return self._program
         if self._n_failed >= MAX_FAILED_STARTS:
             raise Trouble(self._failure, f"given up after {self._n_failed} failed starts in a row")
-        self._told, self._rules, self._n_hands = None, rules, 0
-        try:
-            self._greet(rules)
-        except Trouble as trouble:
-            self._n_failed += 1
-            self._failure = trouble.fault
-            raise
-        self._n_failed = 0
-        assert self._program is not None
-        return self._program
-
-    def _greet(self, rules: Rules) -> None:
-        """Starts the program and has hello answered."""
+        self._rules, self._n_hands = rules, 0
         deadline = time.monotonic() + self.start_time
         try:
-            self._program = program = Program(self._command)
-        except OSError as error:
+            self._program = program = Program(self.command)
+            _tell(program, messages.hello(rules, self.move_time))
+            self.said_name = _heard(program, deadline, messages.read_hello)
+        except (OSError, Trouble) as error:
+            self._n_failed += 1
+            self._failure = getattr(error, "fault", "crash")
+            if isinstance(error, Trouble):
+                raise
             raise Trouble("crash", f"cannot be started: {error.strerror}") from error
-        program.send(protocol.line(protocol.hello(rules, self.move_time)))
-        line = program.line(deadline)
-        self.said_name = _read(program, deadline, lambda: protocol.read_hello(line))
+        self._n_failed = 0
+        return program
 
     def _stop(self) -> None:
         program, self._program = self._program, None
@@ -213,16 +201,15 @@ class ProcessPlayer(Player):
         """Keeps what was wrong, in one line that a terminal can be shown."""
         stderr = b"" if self._program is None else self._program.stderr
         lines = stderr.decode(errors="replace").splitlines()
-        said = " / ".join(part.strip() for part in lines if part.strip())
-        said = "".join(letter if letter.isprintable() else "?" for letter in said)
+        said = printable(" / ".join(part.strip() for part in lines if part.strip()))
         self.last_trouble = f"{trouble}; stderr: {said}" if said else trouble
 
     def __repr__(self) -> str:
-        return f"ProcessPlayer({shlex.join(self._command)!r})"
+        return f"ProcessPlayer({shlex.join(self.command)!r})"
 
     def __getstate__(self) -> dict[str, Any]:
         """The command and its limits: a program does not travel, each copy starts its own."""
-        kept = ("_command", "move_time", "start_time", "name")
+        kept = ("command", "move_time", "start_time", "name")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -231,11 +218,18 @@ class ProcessPlayer(Player):
         self._forget()
 
 
-def _read(program: Program, deadline: float, read: Any) -> Any:
-    """What a line says; a program that only goes on and on is a flood, whatever its first line is."""
-    try:
-        return read()
-    except protocol.Nonsense as error:
-        if program.keeps_talking(deadline):
-            raise Trouble("flood", f"it goes on without end: {error}") from error
-        raise Trouble("nonsense", str(error)) from error
+def _tell(program: Program, *told: dict[str, Any]) -> None:
+    program.send(b"".join(map(messages.line, told)))
+
+
+def _heard(program: Program, deadline: float, read: Callable[[bytes], _Answer | None]) -> _Answer:
+    """The first of the program's lines that answers; if it only goes on and on that is a flood, whatever a line is."""
+    while True:
+        try:
+            answer = read(program.line(deadline))
+        except messages.Nonsense as error:
+            if program.keeps_talking(deadline):
+                raise Trouble("flood", f"it goes on without end: {error}") from error
+            raise Trouble("nonsense", str(error)) from error
+        if answer is not None:
+            return answer

@@ -7,25 +7,30 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
+import select
 import signal
-import socket
 import subprocess
 import sys
 import time
 import uuid
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 from okgin_env.players.subprocess.command import need_psutil
-from okgin_env.players.subprocess.stopping import TAG, stop
+
+if TYPE_CHECKING:
+    import psutil
 
 MAX_LINE = 1 << 16  # bytes of a line
 MAX_SAID = 1 << 18  # bytes between a question and its answer
 MAX_STDERR = 2048  # bytes of stderr that are kept
+TAG = "OKGIN_BOT"  # environment variable, different for each start: whoever has it belongs to that program
 _QUIET_S = 0.25  # a program that says nothing for so long has stopped talking
 _LAST_WORDS_S = 0.5  # how long to wait for why a program has closed its pipes
+_STOP_S = 12.0  # the guardian has this long; then the sweep goes over it
+_MAX_SWEEPS = 20
 
 
 class Trouble(Exception):
@@ -53,35 +58,32 @@ class Program:
     def __init__(self, command: Sequence[str]) -> None:
         need_psutil()
         tag = uuid.uuid4().hex
-        own, theirs = socket.socketpair()
         guardian = [sys.executable, "-I", "-S", str(Path(__file__).with_name("guardian.py"))]
         self._owner = os.getpid()
-        self._process = subprocess.Popen(
-            [*guardian, str(self._owner), str(theirs.fileno()), *command],
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=[theirs.fileno()],
-            env={**os.environ, TAG: tag},
-            start_new_session=True,
-        )
-        theirs.close()
-        pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
-        self._selector = selectors.DefaultSelector()
-        open_ends = (*pipes, self._selector)
-        self._stop = weakref.finalize(self, stop, self._process, own, open_ends, tag, self._owner)
-        own.setblocking(False)
-        self._in, self._out, self._err = (_unblocked(pipe) for pipe in pipes)
-        self._control = own
+        ends = zip(os.pipe(), ("rb", "wb"), strict=True)
+        status, told = (os.fdopen(fd, mode, 0) for fd, mode in ends)
+        with told:
+            process = subprocess.Popen(
+                [*guardian, str(self._owner), str(told.fileno()), *command],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[told.fileno()],
+                env={**os.environ, TAG: tag},
+                start_new_session=True,
+            )
+        pipes: tuple[Any, ...] = (process.stdin, process.stdout, process.stderr, status)
+        self._stop = weakref.finalize(self, _stop, process, pipes, tag, self._owner)
+        self._input = pipes[0]
+        self._in, self._out, self._err, self._status = (pipe.fileno() for pipe in pipes)
+        os.set_blocking(self._in, False)
+        self._open = {self._out, self._err, self._status}  # what is read from
         self._unsent = bytearray()
         self._said = bytearray()
         self._n_said = 0  # bytes since `listen_afresh`
         self._ended = ""  # why nothing more can come
-        self._exited = False  # the guardian has said so
         self.stderr = b""
-        for fd in (self._out, self._err, own.fileno()):
-            self._selector.register(fd, selectors.EVENT_READ)
 
     @property
     def is_ours(self) -> bool:
@@ -125,18 +127,16 @@ class Program:
             self._check_flood()
             left = deadline - time.monotonic()
             if self._ended:
-                if self._last_words():
-                    continue
-                raise Trouble("crash", self._ended)
-            if left <= 0:
+                if not self._last_words():
+                    raise Trouble("crash", self._ended)
+            elif left <= 0:
                 raise Trouble("time", "no answer in time")
-            self._turn(left)
+            else:
+                self._turn(left)
 
     def keeps_talking(self, deadline: float) -> bool:
         """Whether the program goes on without a pause until it has said too much."""
-        while not self._ended and time.monotonic() < deadline:
-            if self._n_said > MAX_SAID:
-                return True
+        while self._n_said <= MAX_SAID and not self._ended and time.monotonic() < deadline:
             if not self._turn(_QUIET_S):
                 return False
         return self._n_said > MAX_SAID
@@ -144,10 +144,8 @@ class Program:
     def wait_end(self, deadline: float) -> None:
         """Ends the program's input and waits until it has ended by itself, or the deadline."""
         if not self._unsent:
-            self._process.stdin.close()  # type: ignore[union-attr]
-        while not self._ended and (left := deadline - time.monotonic()) > 0:
-            self._turn(left)
-            self._said.clear()
+            self._input.close()
+        self._until(lambda: bool(self._ended), deadline)
 
     def stop(self) -> None:
         """Kills the program and all that it has started, wherever it went; may be called twice."""
@@ -158,56 +156,43 @@ class Program:
     def _last_words(self) -> bool:
         """Waits a little for why the program has ended; returns whether it has said something instead."""
         n_before, end = self._n_said, time.monotonic() + _LAST_WORDS_S
-        while not self._exited and self._n_said == n_before and time.monotonic() < end:
-            self._turn(max(0.0, end - time.monotonic()))
-        self._turn(0.0)
-        return self._n_said > n_before
+        self._until(lambda: self._status not in self._open or self._n_said > n_before, end)
+        return self._turn(0.0) or self._n_said > n_before
 
     def _check_flood(self) -> None:
         if self._n_said > MAX_SAID:
             raise Trouble("flood", f"over {MAX_SAID} bytes without an answer")
 
+    def _until(self, is_so: Callable[[], bool], deadline: float) -> None:
+        """Moves bytes until something is so, or the deadline."""
+        while not is_so() and (left := deadline - time.monotonic()) > 0:
+            self._turn(left)
+
     def _turn(self, wait: float) -> bool:
         """Waits for the pipes and moves what is there; returns whether the program has said something."""
-        n_before = self._n_said
-        for key, _ in self._selector.select(wait):
-            if key.fd == self._in:
+        n_before, poll = self._n_said, select.poll()
+        for fd in self._open:
+            poll.register(fd, select.POLLIN)
+        if self._unsent:
+            poll.register(self._in, select.POLLOUT)
+        for fd, _ in poll.poll(1000 * wait):
+            if fd == self._in:
                 self._write()
-            elif key.fd == self._out:
-                data = self._read(self._out)
-                self._said += data
-                self._n_said += len(data)
-            elif key.fd == self._err:
-                self.stderr = (self.stderr + self._read(self._err))[-MAX_STDERR:]
-            else:
-                self._read_status()
-        return self._n_said > n_before
-
-    def _read(self, fd: int) -> bytes:
-        try:
+                continue
             data = os.read(fd, MAX_LINE)
-        except BlockingIOError:
-            return b""
-        if not data:
-            self._selector.unregister(fd)
             if fd == self._out:
+                self._n_said += len(data)
+                if self._n_said <= MAX_SAID + MAX_LINE:  # more is a flood, and is not kept
+                    self._said += data
+            elif fd == self._err:
+                self.stderr = (self.stderr + data)[-MAX_STDERR:]
+            if fd == self._status:
+                self._ended = _ending(data.decode())
+            elif fd == self._out and not data:
                 self._ended = self._ended or "it has closed its output"
-        return data
-
-    def _read_status(self) -> None:
-        """Reads from the guardian that the program has exited, or that the guardian itself is gone."""
-        with contextlib.suppress(BlockingIOError):
-            try:
-                said = self._control.recv(64)
-            except ConnectionError:
-                said = b""
-            self._exited = True
-            code = said.strip().decode()
-            if code.startswith("-"):
-                self._ended = f"it was killed by {_signal_name(-int(code))}"
-            else:
-                self._ended = f"it exited with status {code}" if code else "it is gone"
-            self._selector.unregister(self._control.fileno())
+            if fd == self._status or not data:
+                self._open.discard(fd)
+        return self._n_said > n_before
 
     def _write(self) -> None:
         try:
@@ -218,21 +203,60 @@ class Program:
         except BrokenPipeError:
             self._unsent.clear()
             self._ended = self._ended or "it has closed its input"
-        waits = self._in in self._selector.get_map()
-        if self._unsent and not waits:
-            self._selector.register(self._in, selectors.EVENT_WRITE)
-        elif not self._unsent and waits:
-            self._selector.unregister(self._in)
 
 
-def _unblocked(pipe: object) -> int:
-    fd: int = pipe.fileno()  # type: ignore[attr-defined]
-    os.set_blocking(fd, False)
-    return fd
-
-
-def _signal_name(number: int) -> str:
+def _ending(status: str) -> str:
+    """The guardian's line about how the program has exited, in words; it is empty if the guardian itself is gone."""
+    if not status.startswith("-"):
+        return f"it exited with status {status.strip()}" if status else "it is gone"
     try:
-        return signal.Signals(number).name
+        name = signal.Signals(-int(status)).name
     except ValueError:
-        return f"signal {number}"
+        name = f"signal {-int(status)}"
+    return f"it was killed by {name}"
+
+
+def _stop(guardian: subprocess.Popen, pipes: Iterable[IO[bytes]], tag: str, owner: int) -> None:
+    """Lets the guardian kill its program, then kills what it may have missed.
+
+    Args:
+        guardian: The process of `guardian.py`.
+        pipes: What is to be closed.
+        tag: The value of `TAG` in the program's environment.
+        owner: Id of the process that started it. In another one, forked since, copies are closed and no more.
+    """
+    if os.getpid() != owner:
+        guardian.returncode = 0  # it is the other process's to wait for
+        for pipe in pipes:
+            pipe.close()
+        return
+    import psutil
+
+    missed: list[psutil.Process] = []
+    with contextlib.suppress(psutil.Error):
+        missed = psutil.Process(guardian.pid).children(recursive=True)
+    guardian.terminate()
+    try:
+        guardian.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        guardian.kill()
+        guardian.wait()
+    for pipe in pipes:
+        pipe.close()
+    for _ in range(_MAX_SWEEPS):  # what is killed may just have started something
+        for process in missed:
+            with contextlib.suppress(psutil.Error):
+                process.kill()  # not one that has its id from it: psutil compares when they began
+        missed = [process for process in psutil.process_iter() if _has_tag(process, tag)]
+        if not missed:
+            return
+
+
+def _has_tag(process: psutil.Process, tag: str) -> bool:
+    """Whether a process is running and belongs to a program."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error):
+        is_running = process.status() != psutil.STATUS_ZOMBIE
+        return is_running and process.environ().get(TAG) == tag
+    return False
