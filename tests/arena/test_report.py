@@ -27,12 +27,12 @@ pytest.importorskip("choix")
 import okgin_env.arena.report.page as page_module
 from okgin_env import Rules, histories
 from okgin_env.arena.outcome import Outcome
-from okgin_env.arena.report import charts, wording
+from okgin_env.arena.report import counts as page_counts
+from okgin_env.arena.report import hands as page_hands
+from okgin_env.arena.report import wording
 from okgin_env.arena.report.counts import Interval
 from okgin_env.arena.report.data import report
 from okgin_env.arena.report.page import write_report
-from okgin_env.arena.report.tables import counts as page_counts
-from okgin_env.arena.report.tables import hands as page_hands
 from okgin_env.arena.statistics import clustered_mean
 from okgin_env.engine.decisions import view_of
 from okgin_env.layout import ENDINGS, N_CARDS

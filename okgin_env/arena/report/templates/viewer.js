@@ -78,7 +78,8 @@ function showMoves(seats) {
 function showStep() {
   const step = opened.steps[state.step];
   const view = state.view === "open" ? 0 : Number(state.view) + 1;
-  $("board").replaceChildren(draw(opened, view, state.step));
+  const drawn = opened.pictures[view][state.step].map((k) => opened.parts[k]); // all text in it is escaped
+  $("board").innerHTML = `<svg viewBox="0 0 900 ${opened.height}" role="img" aria-label="The table">${drawn.join("")}</svg>`;
   const { seats } = data.hands[state.hand - 1];
   $("words").textContent = step[0] < 0 ? wordsOf(step) : `${seats[step[0]]} (seat ${step[0]}) ${wordsOf(step)}`;
   $("slider").value = state.step;
@@ -169,51 +170,6 @@ function startViewer() {
   });
   $("slider").addEventListener("input", () => go(Number($("slider").value)));
   document.addEventListener("keydown", onKey);
-}
-
-// --- drawing -------------------------------------------------------------------------------------------
-
-const svgNames = document.querySelector("svg").namespaceURI;
-
-function svg(name, attributes, text = "") {
-  const made = document.createElementNS(svgNames, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text) made.textContent = text;
-  return made;
-}
-
-// One instruction of `page_hands._Book` as an element; colours follow the page's theme by themselves.
-function drawn(part, colour) {
-  if (part[0] === "r") {
-    const [, x, y, width, height, rx, fill, edge, edgeWidth] = part;
-    const made = svg("rect", { x, y, width, height, rx });
-    made.style.fill = colour(fill);
-    if (colour(edge)) {
-      made.style.stroke = colour(edge);
-      made.style.strokeWidth = edgeWidth;
-    }
-    return made;
-  }
-  if (part[0] === "t") {
-    const [, x, y, text, fill, size, bold, anchor] = part;
-    const made = svg("text", { x, y, "font-size": size, "font-weight": bold ? 600 : 400, "text-anchor": anchor }, text);
-    made.style.fill = colour(fill);
-    return made;
-  }
-  const [, outline, x, y, size, fill] = part;
-  const points = data.outlines[outline].map(([u, v]) => `${(x + size * u).toFixed(1)},${(y + size * v).toFixed(1)}`);
-  const made = svg("polygon", { points: points.join(" ") });
-  made.style.fill = colour(fill);
-  return made;
-}
-
-function draw(hand, view, step) {
-  const [, ...numbers] = hand.pictures[view][step];
-  const height = Math.max(...hand.pictures.flat().map((picture) => picture[0])); // nothing jumps between steps
-  const colour = (k) => hand.colours[k][0] && `light-dark(${hand.colours[k].join(", ")})`;
-  const board = svg("svg", { viewBox: `0 0 900 ${height}`, role: "img", "aria-label": "The table" });
-  board.append(...numbers.map((k) => drawn(hand.parts[k], colour)));
-  return board;
 }
 
 // --- start ---------------------------------------------------------------------------------------------
