@@ -33,6 +33,7 @@ _STYLE: Any = {
     "axes.spines.right": False,
     "axes.spines.left": False,
     "axes.axisbelow": True,
+    "axes.facecolor": "none",
     "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "axes.labelsize": "small",

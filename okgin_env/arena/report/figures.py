@@ -70,7 +70,7 @@ def _saved(figure: Figure, kind: str) -> bytes:
 
 def _inline(figure: Figure, label: str) -> Markup:
     """A figure as an element of the page, with its fonts and colours, and no id to clash with another's."""
-    with matplotlib.rc_context({"svg.fonttype": "none"}):
+    with matplotlib.rc_context({"svg.fonttype": "none", "savefig.facecolor": "none"}):
         text = _saved(figure, "svg").decode()
     box = re.search(r'viewBox="[^"]*"', text)
     body = re.sub(

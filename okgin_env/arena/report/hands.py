@@ -119,9 +119,8 @@ def themed(light: Instruction, dark: Instruction) -> str:
     if not isinstance(part, Shape):
         return element(part)
     x, y = part.points[0]  # outlines that start at zero are the same text wherever they stand
-    points = tuple((round(u - x, 1), round(v - y, 1)) for u, v in part.points)
-    moved = element(Shape(points, part.fill))
-    return f'<g transform="translate({x:.1f} {y:.1f})">{moved}</g>'
+    outline = element(Shape(tuple((u - x, v - y) for u, v in part.points), part.fill))
+    return f'<g transform="translate({x:.2f} {y:.2f})">{outline}</g>'
 
 
 def _either(light: str, dark: str) -> str:
