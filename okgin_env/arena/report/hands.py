@@ -72,7 +72,6 @@ def shown_hand(number: int, hand: HandHistory) -> ShownHand:
     if hand.ending == "undercut":  # with more than two seats the knocker can win the hand yet
         by = max(in_turn[1:], key=hand.points.__getitem__)
     content = {"steps": _steps(hand, seats), **_pictures(hand, seats, states)}
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     return ShownHand(
         number=number,
         seats=seats,
@@ -81,8 +80,14 @@ def shown_hand(number: int, hand: HandHistory) -> ShownHand:
         winner=None if winner is None else seats[winner],
         points=points,
         turns=int(states[-1]["n_turns"][0]),
-        packed=base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode(),
+        packed=packed(content),
     )
+
+
+def packed(content: Any) -> str:
+    """JSON for the page's script, which unpacks it when somebody wants to see it."""
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
 # --- pictures -----------------------------------------------------------------------------------------

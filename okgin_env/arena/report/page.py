@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from okgin_env.arena.outcome import KNOCK_LIMITS, KNOCK_TURNS, Outcome
 from okgin_env.arena.report import wording
 from okgin_env.arena.report.counts import FEW, Interval, Standing, number
 from okgin_env.arena.report.data import Report, report
-from okgin_env.arena.report.hands import ShownHand, shown_hand
+from okgin_env.arena.report.hands import ShownHand, packed, shown_hand
 from okgin_env.layout import ENDINGS
 from okgin_env.players.base import FAULTS
 from okgin_env.utils.files import write_bytes, write_text
@@ -74,7 +75,7 @@ def page_text(numbers: Report) -> str:
         css=Markup(_template("page.css")),
         script=Markup(script),  # as it is: its digest is all that a browser runs
         script_hash=Markup(f"sha256-{digest}"),
-        data=_script_data(numbers, hands),
+        data=_script_data(hands),
         hands=hands,
         **_shown_numbers(numbers),
     )  # fmt: skip
@@ -114,6 +115,7 @@ def _environment() -> Environment:
         "hand_columns": _HAND_COLUMNS,
         "knock_grid": _knock_grid,
     }
+    made.globals["limit_tables"] = partial(_limit_tables, made)
     return made
 
 
@@ -153,19 +155,14 @@ def _knock_grid(knocks: NDArray[np.int64]) -> list[list[list[int]]]:
     return counts.transpose(2, 1, 0).tolist()
 
 
-def _script_data(numbers: Report, hands: list[ShownHand]) -> dict[str, Any]:
+def _limit_tables(environment: Environment, standing: Standing) -> str:
+    """A player's knock tables by turn: under each limit, then under any."""
+    body: Any = environment.get_template("tables.html.j2").module
+    knocks = [*standing.knocks.swapaxes(0, 1), standing.knocks.sum(axis=1)]
+    return packed([body.knock_body(_knock_grid(counts)) for counts in knocks])
+
+
+def _script_data(hands: list[ShownHand]) -> dict[str, Any]:
     """What the page's script reads."""
     fields = ("seats", "ending", "by", "winner", "points", "turns")
-    return {
-        "hands": [{name: getattr(hand, name) for name in fields} for hand in hands],
-        "knocks": {s.player: _sparse_knocks(s) for s in numbers.standings},
-        "turns": _TURNS,
-        "deadwood": numbers.standings[0].knocks.shape[-1],
-        "few": FEW,
-    }
-
-
-def _sparse_knocks(standing: Standing) -> list[list[int]]:
-    """Only what happened: limit, turn (from 0), deadwood, could, did."""
-    could, did = standing.knocks
-    return np.column_stack([np.argwhere(could), could[could > 0], did[could > 0]]).tolist()
+    return {"hands": [{name: getattr(hand, name) for name in fields} for hand in hands]}
