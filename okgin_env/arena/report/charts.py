@@ -24,7 +24,6 @@ from okgin_env.arena.report.wording import percent, plain, signed, span
 
 CSS = (resources.files("okgin_env.arena.report") / "templates" / "page.css").read_text("utf-8")
 COLOURS = dict(re.findall(r"--(\w+): light-dark\((#\w{6}),", CSS))  # the page's, in its light theme
-_VARIABLES = {colour: f"var(--{name})" for name, colour in COLOURS.items()}
 _STYLE: Any = {
     "svg.hashsalt": "okgin",  # else every file has ids of its own
     "text.parse_math": False,  # a name may hold a dollar sign

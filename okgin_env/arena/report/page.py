@@ -13,6 +13,7 @@ try:
     from jinja2 import DictLoader, Environment, StrictUndefined
     from markupsafe import Markup
 
+    from okgin_env.arena.report import charts
     from okgin_env.arena.report.csv_tables import csv_files
     from okgin_env.arena.report.figures import figure_files, page_charts
 except ImportError as error:
@@ -72,7 +73,7 @@ def page_text(numbers: Report) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     hands = [shown_hand(k, hand) for k, hand in enumerate(_all_shown(numbers.outcome), 1)]
     return _environment().get_template("report.html.j2").render(
-        css=Markup(_template("page.css")),
+        css=Markup(charts.CSS),
         script=Markup(script),  # as it is: its digest is all that a browser runs
         script_hash=Markup(f"sha256-{digest}"),
         data=_script_data(hands),
