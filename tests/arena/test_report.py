@@ -15,6 +15,7 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -26,18 +27,18 @@ pytest.importorskip("choix")
 
 import okgin_env.arena.report.page as page_module
 from okgin_env import Rules, histories
-from okgin_env.arena.outcome import Outcome
-from okgin_env.arena.report import charts, wording
+from okgin_env.arena.outcome import KNOCK_DEADWOOD, KNOCK_TURNS, Outcome
+from okgin_env.arena.report import counts as page_counts
+from okgin_env.arena.report import hands as page_hands
+from okgin_env.arena.report import wording
 from okgin_env.arena.report.counts import Interval
 from okgin_env.arena.report.data import report
 from okgin_env.arena.report.page import write_report
-from okgin_env.arena.report.tables import counts as page_counts
-from okgin_env.arena.report.tables import hands as page_hands
 from okgin_env.arena.statistics import clustered_mean
 from okgin_env.engine.decisions import view_of
 from okgin_env.layout import ENDINGS, N_CARDS
 from okgin_env.players.base import FAULTS
-from okgin_env.render.scene import Rect, Shape, Text, compose
+from okgin_env.render.scene import Instruction, Rect, Text, compose
 from okgin_env.render.style import SUIT_SIGNS
 from tests.helpers.tournaments import tournament
 
@@ -250,13 +251,6 @@ def test_histogram_is_the_same_from_both_sides() -> None:
     assert one[-1] == 1
 
 
-@pytest.mark.parametrize(("low", "high"), [(-842.0, 222.0), (0.0, 0.0), (3.0, 4.0), (-0.01, 0.02)])
-def test_axis_holds_its_values(low: float, high: float) -> None:
-    scale = charts.axis(low, high)
-    assert 0 <= scale.at(low) <= scale.at(high) <= 100
-    assert 2 <= len(scale.ticks) <= 8
-
-
 def test_numbers_in_words() -> None:
     assert wording.signed(-1.234) == "−1.23"
     assert wording.signed(-0.001) == "0.00"
@@ -269,8 +263,15 @@ def test_numbers_in_words() -> None:
 
 
 def test_page_asks_for_nothing_else(page: str) -> None:
-    assert not re.search(r"https?://|//cdn|@import|url\(|fetch\(|XMLHttpRequest|import\(", page)
+    packed = (
+        r'(<script type="text/plain"[^>]*>)([^<]*)'  # base64: anything may stand in it by chance
+    )
     elements = Elements(page)
+    contents = [opened(text) for _, text in re.findall(packed, page)]
+    assert contents
+    for text in (re.sub(packed, r"\1", page), json.dumps(contents)):
+        asked = r"https?://|//cdn|@import|url\(|fetch\(|XMLHttpRequest|import\("
+        assert not re.search(asked, text)
     assert not {"link", "img", "iframe", "object", "embed", "base"} & {n for n, _ in elements.found}
     for _, attributes in elements.found:
         assert "src" not in attributes
@@ -288,6 +289,38 @@ def test_links_labels_and_ids_fit(page: str) -> None:
     for attributes in elements.named("svg"):
         assert attributes.get("role") == "img"
         assert attributes.get("aria-label")
+
+
+def test_charts_follow_the_theme_and_tell_their_numbers(page: str, outcome: Outcome) -> None:
+    numbers = report(outcome)
+    charts = re.findall(r'<svg class="drawn".*?</svg>', page, flags=re.DOTALL)
+    ratings, endings, *small, nash = charts
+    assert len(small) == len(numbers.standings) + len(numbers.duels)
+    style = page[: page.index("</style>")]
+    for chart in charts:
+        assert not re.search(r"#\w{3}|url\(| id=|<image|<use", chart)
+        assert set(re.findall(r"var\((--\w+)\)", chart)) <= set(re.findall(r"(--\w+):", style))
+    for s in numbers.standings:
+        assert f"<title>{s.player}: {wording.signed(s.elo.value, 0)} " in ratings
+        assert f"<title>knock: {wording.percent(s.own['knock'])}</title>" in endings
+        assert f"<title>gin by an opponent: {wording.percent(s.others['gin'])}</title>" in endings
+    for name, weight in outcome.content["nash"]["weights"].items():
+        assert f"<title>{name}: {wording.percent(weight)}</title>" in nash
+    hands = [*(s.histogram for s in numbers.standings), *numbers.histograms]
+    for chart, histogram in zip(small, hands, strict=True):
+        found = re.findall(r"<title>(−?\d+) points \(±2\): ([\d,]+) hands</title>", chart)
+        told = {int(points.replace("−", "-")): int(n.replace(",", "")) for points, n in found}
+        bins = zip(numbers.bins.tolist(), histogram.tolist(), strict=True)
+        assert told == {points: n for points, n in bins if n}
+
+
+def test_figures_are_whole_and_tell_their_numbers(folder: Path, outcome: Outcome) -> None:
+    for name in FIGURES:
+        assert (folder / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        root = ElementTree.parse(folder / "figures" / f"{name}.svg").getroot()
+        assert root.tag.endswith("svg")
+    titles = (folder / "figures" / "endings.svg").read_text().count("<title>")
+    assert titles >= 3 * len(outcome.players)
 
 
 def test_names_are_escaped_everywhere(outcome: Outcome, tmp_path: Path) -> None:
@@ -337,7 +370,10 @@ def test_four_seats_and_a_player_against_itself(tmp_path: Path) -> None:
 
 
 def unpacked(text: str, number: int) -> dict[str, Any]:
-    packed = Elements(text).texts[f"hand-{number}"]
+    return opened(Elements(text).texts[f"hand-{number}"])
+
+
+def opened(packed: str) -> Any:
     return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
@@ -348,24 +384,31 @@ def test_pictures_are_the_scenes_of_what_each_seat_saw(outcome: Outcome, page: s
     names = page_hands.short_names(hand.names)
     for view in range(3):
         assert len(package["pictures"][view]) == len(states)
-        for state, (_, *numbers) in zip(states, package["pictures"][view], strict=True):
+        for state, numbers in zip(states, package["pictures"][view], strict=True):
             seat, rules = max(0, view - 1), hand.rules
             seen = view_of(state, rules, rules.to_record(), seat, reveal=view == 0)
-            scene = compose(seen, "dark", True, names)
-            drawn = [package["parts"][k] for k in numbers]
-            for part, entry in zip(scene.parts, drawn, strict=False):
-                colours = package["colours"]
-                if isinstance(part, Rect):
-                    assert entry[1:6] == [part.x, part.y, part.w, part.h, part.radius]
-                    assert colours[entry[6]][1] == part.fill
-                elif isinstance(part, Text):
-                    assert entry[1:4] == [part.x, part.y, part.text]
-                elif isinstance(part, Shape):
-                    _, outline, x, y, size, fill = entry
-                    points = [(x + size * u, y + size * v) for u, v in page_hands.OUTLINES[outline]]
-                    assert np.allclose(points, part.points, atol=0.02)
-                    assert colours[fill][1] == part.fill
-            assert len(scene.parts) == len(drawn) + 1
+            light, dark = (compose(seen, theme, True, names) for theme in ("light", "dark"))
+            assert len(light.parts) == len(numbers) + 1
+            for k, *parts in zip(numbers, light.parts, dark.parts, strict=False):
+                check_drawn(ElementTree.fromstring(package["parts"][k]), *parts)
+
+
+def check_drawn(found: ElementTree.Element, light: Instruction, dark: Instruction) -> None:
+    """An element is what both themes draw, each in its colours."""
+    shape = found[0] if found.tag == "g" else found
+    colours = {light.fill, dark.fill}
+    assert set(re.findall(r"#\w{6}", shape.attrib["fill"])) == colours
+    assert ("light-dark(" in shape.attrib["fill"]) == (len(colours) > 1)
+    if isinstance(light, Rect):
+        place = [float(found.attrib[name]) for name in ("x", "y", "width", "height", "rx")]
+        assert place == [light.x, light.y, light.w, light.h, light.radius]
+    elif isinstance(light, Text):
+        assert (float(found.attrib["x"]), float(found.attrib["y"])) == (light.x, light.y)
+        assert found.text == light.text
+    else:
+        x, y = re.findall(r"[-\d.]+", found.attrib["transform"])
+        points = [tuple(map(float, pair.split(","))) for pair in shape.attrib["points"].split()]
+        assert np.allclose(np.add(points, (float(x), float(y))), light.points, atol=0.06)
 
 
 def test_words_name_a_drawn_card_only_to_who_sees_it(outcome: Outcome, page: str) -> None:
@@ -448,7 +491,7 @@ def test_address_opens_hand_step_view_and_filter(folder: Path, outcome: Outcome)
     assert found.texts["count"] == f"5 of {len(hand.actions)}"
     seat = hand.actions[4][0]
     assert found.texts["words"].startswith(f"{hand.names[seat]} (seat {seat}) ")
-    assert any(a.get("viewbox", "").startswith("0 0 900") for a in found.named("svg") if a.get("viewbox"))  # fmt: skip
+    assert any((a.get("viewbox") or "").startswith("0 0 900") for a in found.named("svg"))
     shown = [hand for pair in outcome.pairs for hand in pair.shown]
     listed = [a for a in found.named("tr") if "data-hand" in a and "hidden" not in a]
     assert len(listed) == sum("simple" in hand.names for hand in shown)
@@ -470,10 +513,18 @@ def test_keys_buttons_sorting_and_limits_work(folder: Path, outcome: Outcome) ->
 
 
 LIMITS_PROBE = """
-const texts = () => [...document.querySelectorAll(".knocks td")].map((cell) => cell.textContent);
-const before = texts(), limit = document.getElementById("limit");
-for (const value of ["10", ""]) { limit.value = value; limit.dispatchEvent(new Event("change")); }
-document.getElementById("probe").textContent = JSON.stringify([before, texts()]);
+(async () => {
+  const texts = () => [...document.querySelectorAll(".knocks td")].map((cell) => cell.textContent);
+  const seen = [texts()], limit = document.getElementById("limit");
+  for (const value of ["10", "3", ""]) {
+    const last = [...document.querySelectorAll(".knocks tbody")].at(-2);
+    limit.value = value;
+    limit.dispatchEvent(new Event("change"));
+    while (last.isConnected) await new Promise((r) => setTimeout(r, 20));
+    seen.push(texts());
+  }
+  document.getElementById("probe").textContent = JSON.stringify(seen);
+})();
 """
 
 
@@ -484,11 +535,27 @@ def test_any_limit_is_what_the_page_began_with(outcome: Outcome, tmp_path: Path)
     for pair in outcome.pairs:
         knocks = np.zeros_like(pair.knocks)
         knocks[:, :, 10, 0, 3] = 8000, 1000
+        knocks[:, :, 3, 1, 2] = 30, 21
         pairs.append(dataclasses.replace(pair, knocks=knocks))
     write_report(tmp_path, dataclasses.replace(outcome, pairs=tuple(pairs)))
-    before, after = json.loads(browse(tmp_path / "report.html", "", LIMITS_PROBE).texts["probe"])
-    assert {"13", "16k"} <= set(before)
+    seen = json.loads(browse(tmp_path / "report.html", "", LIMITS_PROBE).texts["probe"])
+    before, ten, three, after = seen
+    assert {"13", "16k", "70", "60"} <= set(before)
+    n_cells = KNOCK_TURNS * (KNOCK_DEADWOOD + 2)  # a player's table by turn comes first
+    assert {"13", "16k"} <= set(ten[:n_cells])
+    assert {"70", "60"}.isdisjoint(ten[:n_cells])
+    assert {"70", "60"} <= set(three[:n_cells])
+    assert {"13", "16k"}.isdisjoint(three[:n_cells])
     assert after == before
+
+
+VIEW_PROBE = """
+(async () => {
+  const chosen = () => document.querySelector("#views :checked");
+  while (!chosen()) await new Promise((r) => setTimeout(r, 20));
+  document.getElementById("probe").textContent = chosen().value;
+})();
+"""
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
@@ -496,8 +563,9 @@ def test_any_limit_is_what_the_page_began_with(outcome: Outcome, tmp_path: Path)
 def test_an_address_without_such_a_seat_shows_all_cards(folder: Path, view: str) -> None:
     found = browse(folder / "report.html", f"hand=1&step=2&view={view}")
     assert found.texts["count"].startswith("2 of ")
-    chosen = [b for b in found.named("button") if b.get("aria-checked") == "true"]
-    assert [button["data-view"] for button in chosen] == ["open"]
+    assert found.texts["views"].startswith("all cards")
+    chosen = browse(folder / "report.html", f"hand=1&step=2&view={view}", VIEW_PROBE).texts["probe"]
+    assert chosen == "open"
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium")

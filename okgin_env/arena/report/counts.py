@@ -17,6 +17,7 @@ from okgin_env.players.base import FAULTS
 BIN = 5  # points; bins are centred on multiples of it, so that points for and against fall alike
 MAX_POINTS = 150  # hands further out are counted in the last bin
 ENDED_OWN = ("knock", "gin", "undercut", "illegal")  # gin: big gin too
+FEW = 20  # chances to knock; a share of fewer is shown faintly
 NAN = float("nan")
 
 

@@ -2,87 +2,65 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from okgin_env.arena.report.counts import ENDED_OWN
 from okgin_env.arena.report.data import Report
 from okgin_env.players.base import FAULTS
 
-_PAIRS = (
-    "player", "against", "hands", "points_a_hand", "points_low", "points_high", "p", "p_adjusted",
-    "differs", "matches", "matches_won", "matches_won_low", "matches_won_high",
-)  # fmt: skip
+_COLUMNS = {
+    "pairs": (
+        "player", "against", "hands", "points_a_hand", "points_low", "points_high", "p", "p_adjusted",
+        "differs", "matches", "matches_won", "matches_won_low", "matches_won_high",
+    ),
+    "ratings": ("player", "elo", "low", "high", "points_a_hand"),
+    "endings": ("player", "ended_by", "ending", "share", "hands"),
+    "faults": ("player", *FAULTS),
+    "points": ("player", "against", "points", "hands"),
+    "knocks": ("player", "limit", "turn", "deadwood", "could", "did"),
+}  # fmt: skip
 
 
 def csv_files(report: Report) -> dict[str, str]:
     """File names and their contents: always the same files, though one may hold a head only."""
-    return {
-        "pairs.csv": _text(_PAIRS, _pairs(report)),
-        "ratings.csv": _text(("player", "elo", "low", "high", "points_a_hand"), _ratings(report)),
-        "endings.csv": _text(("player", "ended_by", "ending", "share", "hands"), _endings(report)),
-        "faults.csv": _text(("player", *FAULTS), _faults(report)),
-        "points.csv": _text(("player", "against", "points", "hands"), _points(report)),
-        "knocks.csv": _text(("player", "limit", "turn", "deadwood", "could", "did"), _knocks(report)),
+    tables = {
+        "pairs": [
+            (d.player, d.against, d.hands, d.points.value, d.points.low, d.points.high, d.p, int(d.adjusted),
+             int(d.differs), d.matches, d.won.value, d.won.low, d.won.high) for d in report.duels
+        ],
+        "ratings": [(s.player, s.elo.value, s.elo.low, s.elo.high, s.points) for s in report.standings],
+        "endings": _endings(report),
+        "faults": [(s.player, *s.faults.tolist()) for s in report.standings if s.faults.any()],
+        "points": [
+            (d.player, d.against, *bar)
+            for d, histogram in zip(report.duels, report.histograms, strict=True)
+            for bar in zip(report.bins, histogram, strict=True)
+        ],
+        "knocks": _knocks(report),
     }  # fmt: skip
+    return {f"{name}.csv": _text(_COLUMNS[name], [*rows]) for name, rows in tables.items()}
 
 
-def _text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows([_plain(value) for value in row] for row in rows)
-    return file.getvalue()
-
-
-def _plain(value: Any) -> Any:
+def _text(columns: tuple[str, ...], rows: list[Any]) -> str:
     """Numbers that read back as they were; nothing where there is none."""
-    if isinstance(value, (float, np.floating)):
-        return repr(float(value)) if math.isfinite(value) else ""
-    return int(value) if isinstance(value, (bool, np.bool_)) else value
+    frame = pd.DataFrame(rows, columns=list(columns)).replace([np.inf, -np.inf], np.nan)
+    return frame.to_csv(index=False, lineterminator="\n")
 
 
-def _pairs(report: Report) -> Iterator[Sequence[Any]]:
-    for d in report.duels:
-        won = (d.won.value, d.won.low, d.won.high)
-        points = (d.points.value, d.points.low, d.points.high)
-        yield d.player, d.against, d.hands, *points, d.p, d.adjusted, d.differs, d.matches, *won
-
-
-def _ratings(report: Report) -> Iterator[Sequence[Any]]:
+def _endings(report: Report) -> Iterator[tuple[Any, ...]]:
     for s in report.standings:
-        yield s.player, s.elo.value, s.elo.low, s.elo.high, s.points
+        for who, shares in (("player", s.own), ("others", s.others), ("nobody", {"void": s.void})):
+            for ending, share in shares.items():
+                yield s.player, who, ending, share, round(share * s.hands)
 
 
-def _endings(report: Report) -> Iterator[Sequence[Any]]:
-    for s in report.standings:
-        for who, shares in (("player", s.own), ("others", s.others)):
-            for ending in ENDED_OWN:
-                yield s.player, who, ending, shares[ending], round(shares[ending] * s.hands)
-        yield s.player, "nobody", "void", s.void, round(s.void * s.hands)
-
-
-def _faults(report: Report) -> Iterator[Sequence[Any]]:
-    for s in report.standings:
-        if s.faults.any():
-            yield s.player, *s.faults.tolist()
-
-
-def _points(report: Report) -> Iterator[Sequence[Any]]:
-    for d, histogram in zip(report.duels, report.histograms, strict=True):
-        for points, hands in zip(report.bins.tolist(), histogram.tolist(), strict=True):
-            yield d.player, d.against, points, hands
-
-
-def _knocks(report: Report) -> Iterator[Sequence[Any]]:
+def _knocks(report: Report) -> Iterator[tuple[Any, ...]]:
     """Only what happened: turns from 1, the last one for all later ones too."""
     for s in report.standings:
         could, did = s.knocks
-        for limit, turn, deadwood in np.argwhere(could).tolist():
+        for limit, turn, deadwood in np.argwhere(could):
             at = limit, turn, deadwood
-            yield s.player, limit, turn + 1, deadwood, int(could[at]), int(did[at])
+            yield s.player, limit, turn + 1, deadwood, could[at], did[at]

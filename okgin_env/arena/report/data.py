@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from okgin_env.arena.outcome import Outcome, Pair
 from okgin_env.arena.report.counts import (
+    ENDED_OWN,
     NAN,
     Interval,
     Standing,
@@ -90,6 +91,21 @@ class Report:
     def players(self) -> list[str]:
         """Names, the best first."""
         return [standing.player for standing in self.standings]
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether anybody has a rating."""
+        return any(math.isfinite(s.elo.value) for s in self.standings)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether anybody's decisions were timed."""
+        return any(math.isfinite(s.ms) for s in self.standings)
+
+    @property
+    def endings(self) -> list[str]:
+        """`ENDED_OWN`, without forfeits where there were none."""
+        return [k for k in ENDED_OWN if k != "illegal" or any(s.own[k] for s in self.standings)]
 
     def duel(self, player: str, against: str) -> Duel | None:
         """A pair from one player's side; None: it was not played."""

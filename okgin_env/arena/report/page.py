@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,21 @@ try:
     from jinja2 import DictLoader, Environment, StrictUndefined
     from markupsafe import Markup
 
-    from okgin_env.arena.report.figures import figure_files
+    from okgin_env.arena.report import charts
+    from okgin_env.arena.report.csv_tables import csv_files
+    from okgin_env.arena.report.figures import figure_files, page_charts
 except ImportError as error:
     raise ImportError("the report needs: pip install 'okgin-env[arena]'") from error
 
+import numpy as np
+from numpy.typing import NDArray
+
 from okgin_env import histories
 from okgin_env.arena.outcome import KNOCK_LIMITS, KNOCK_TURNS, Outcome
-from okgin_env.arena.report import charts, wording
-from okgin_env.arena.report.counts import ENDED_OWN, Interval, number
-from okgin_env.arena.report.csv_tables import csv_files
+from okgin_env.arena.report import wording
+from okgin_env.arena.report.counts import FEW, Interval, Standing, number
 from okgin_env.arena.report.data import Report, report
-from okgin_env.arena.report.hands import OUTLINES, ShownHand, shown_hand
+from okgin_env.arena.report.hands import ShownHand, packed, shown_hand
 from okgin_env.layout import ENDINGS
 from okgin_env.players.base import FAULTS
 from okgin_env.utils.files import write_bytes, write_text
@@ -31,6 +35,7 @@ from okgin_env.utils.files import write_bytes, write_text
 PAGE = "report.html"
 _SCRIPTS = ("page.js", "list.js", "viewer.js")
 _FILTERS = ("signed", "plain", "percent", "compact", "span", "percent_span", "p_text")
+_TURNS = [*map(str, range(1, KNOCK_TURNS)), f"{KNOCK_TURNS}+"]
 _HAND_COLUMNS = (  # key in the page's address, head, class
     ("number", "#", "num"), ("seats", "seats", ""), ("ending", "ending", ""), ("by", "ended by", ""),
     ("winner", "won by", ""), ("points", "points", "num"), ("turns", "turns", "num"),
@@ -66,15 +71,14 @@ def page_text(numbers: Report) -> str:
     """The page: one HTML document that asks for nothing else."""
     script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    shown = enumerate(_all_shown(numbers.outcome), 1)
-    hands = [shown_hand(number, hand) for number, hand in shown]
+    hands = [shown_hand(k, hand) for k, hand in enumerate(_all_shown(numbers.outcome), 1)]
     return _environment().get_template("report.html.j2").render(
-        css=Markup(_template("page.css")),
+        css=Markup(charts.CSS),
         script=Markup(script),  # as it is: its digest is all that a browser runs
         script_hash=Markup(f"sha256-{digest}"),
-        data=_script_data(numbers, hands),
-        **_page_numbers(numbers),
-        **_page_hands(hands),
+        data=_script_data(hands),
+        hands=hands,
+        **_shown_numbers(numbers),
     )  # fmt: skip
 
 
@@ -94,7 +98,7 @@ def _script() -> str:
 
 def _environment() -> Environment:
     """Templates that escape all they are given and refuse what they are not given."""
-    names = ("report.html.j2", "charts.html.j2")
+    names = ("report.html.j2", "tables.html.j2")
     made = Environment(
         loader=DictLoader({name: _template(name) for name in names}),
         autoescape=True,
@@ -103,43 +107,34 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {name: getattr(wording, name) for name in _FILTERS}
+    made.globals |= {
+        "few": FEW,
+        "limits": range(KNOCK_LIMITS),
+        "turns": _TURNS,
+        "fault_kinds": FAULTS,
+        "endings": ENDINGS,
+        "hand_columns": _HAND_COLUMNS,
+        "knock_grid": _knock_grid,
+    }
+    made.globals["limit_tables"] = partial(_limit_tables, made)
     return made
 
 
-def _page_numbers(numbers: Report) -> dict[str, Any]:
+def _shown_numbers(numbers: Report) -> dict[str, Any]:
     """What the template shows of the numbers."""
-    standings, content = numbers.standings, numbers.outcome.content
-    histograms = [s.histogram for s in standings] + list(numbers.histograms)
+    content = numbers.outcome.content
+    nash = _nash(content.get("nash") or {})
     return {
         "report": numbers,
+        "charts": page_charts(numbers, nash["weights"]),
         "summary": wording.summary(numbers),
         "facts": wording.facts(numbers),
         "criterion": wording.criterion(numbers),
-        "most": max(abs(duel.points.value) for duel in numbers.duels),
-        "level": charts.level,
-        "has_matches": any(duel.matches for duel in numbers.duels),
-        "has_speed": any(s.ms == s.ms for s in standings),
-        "scale": charts.rating_axis(numbers),
-        "dot": charts.dot,
-        "ended": [n for n in ENDED_OWN if n != "illegal" or any(s.own[n] for s in standings)],
-        "segments": charts.ending_segments,
-        "fault_kinds": FAULTS,
-        "faults": [s for s in standings if s.faults.any()],
-        "bars": charts.bars,
-        "most_share": max(h.max() / max(1, h.sum()) for h in histograms),
-        "any_knocks": any(s.knocks.any() for s in standings),
-        "by_turn": charts.by_turn,
-        "by_limit": charts.by_limit,
-        "turns": _turns(),
-        "limits": range(KNOCK_LIMITS),
-        "few": charts.FEW,
+        "faults": [s for s in numbers.standings if s.faults.any()],
+        "any_knocks": any(s.knocks.any() for s in numbers.standings),
         "checks": [_check(entry) for entry in content.get("checks") or ()],
-        "nash": _nash(content.get("nash")),
+        "nash": nash,
     }
-
-
-def _turns() -> list[str]:
-    return [*(str(turn) for turn in range(1, KNOCK_TURNS)), f"{KNOCK_TURNS}+"]
 
 
 def _check(entry: dict[str, Any]) -> dict[str, Any]:
@@ -148,34 +143,27 @@ def _check(entry: dict[str, Any]) -> dict[str, Any]:
     return {"interval": found, "ok": bool(entry.get("ok", True)), **texts}
 
 
-def _nash(entry: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The mixture, the heaviest first; None: none was computed."""
-    if not entry or not entry.get("weights"):
-        return None
-    weights = {str(name): number(weight) for name, weight in entry["weights"].items()}
+def _nash(entry: dict[str, Any]) -> dict[str, Any]:
+    """The mixture, the heaviest first; empty where none was computed."""
+    weights = {str(name): number(weight) for name, weight in (entry.get("weights") or {}).items()}
     heaviest = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
     return {"weights": heaviest, "cyclicity": number(entry.get("cyclicity"))}
 
 
-def _page_hands(hands: Sequence[ShownHand]) -> dict[str, Any]:
-    """What the template shows of the hands."""
-    endings = {hand.ending for hand in hands}
-    return {
-        "hands": hands,
-        "hand_columns": _HAND_COLUMNS,
-        "shown_endings": [name for name in ENDINGS if name in endings],
-        "most_shown": max((hand.points for hand in hands), default=0),
-    }
+def _knock_grid(knocks: NDArray[np.int64]) -> list[list[list[int]]]:
+    """(deadwood, column) pairs of could and did from (2, column, deadwood) counts, and a row of all deadwood."""
+    counts = np.concatenate([knocks, knocks.sum(axis=2, keepdims=True)], axis=2)
+    return counts.transpose(2, 1, 0).tolist()
 
 
-def _script_data(numbers: Report, hands: Sequence[ShownHand]) -> dict[str, Any]:
+def _limit_tables(environment: Environment, standing: Standing) -> str:
+    """A player's knock tables by turn: under each limit, then under any."""
+    body: Any = environment.get_template("tables.html.j2").module
+    knocks = [*standing.knocks.swapaxes(0, 1), standing.knocks.sum(axis=1)]
+    return packed([body.knock_body(_knock_grid(counts)) for counts in knocks])
+
+
+def _script_data(hands: list[ShownHand]) -> dict[str, Any]:
     """What the page's script reads."""
     fields = ("seats", "ending", "by", "winner", "points", "turns")
-    return {
-        "hands": [{name: getattr(hand, name) for name in fields} for hand in hands],
-        "knocks": {s.player: charts.sparse_knocks(s) for s in numbers.standings},
-        "turns": _turns(),
-        "deadwood": numbers.standings[0].knocks.shape[-1],
-        "few": charts.FEW,
-        "outlines": [[(round(x, 4), round(y, 4)) for x, y in outline] for outline in OUTLINES],
-    }
+    return {"hands": [{name: getattr(hand, name) for name in fields} for hand in hands]}

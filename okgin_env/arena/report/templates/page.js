@@ -50,49 +50,22 @@ function startTheme() {
 
 // --- knock limits ----------------------------------------------------------------------------------
 
-function knockCounts(player, limit) {
-  const could = data.turns.map(() => Array(data.deadwood + 1).fill(0));
-  const did = data.turns.map(() => Array(data.deadwood + 1).fill(0));
-  for (const [l, turn, deadwood, n, k] of data.knocks[player]) {
-    if (limit !== "" && l !== Number(limit)) continue;
-    for (const row of [deadwood, data.deadwood]) { // the last row is for all deadwood
-      could[turn][row] += n;
-      did[turn][row] += k;
-    }
-  }
-  return { could, did };
+async function unpack(packed) {
+  const bytes = Uint8Array.from(atob(packed.textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
 }
 
-// A count as `wording.compact` writes it.
-function compact(count) {
-  const [unit, sign] = count >= 1e6 ? [1e6, "M"] : count >= 1e3 ? [1e3, "k"] : [1, ""];
-  return (count / unit).toFixed(sign && count < 10 * unit ? 1 : 0) + sign;
-}
-
-function showLimit(limit) {
-  for (const table of document.querySelectorAll('table.knocks[data-by="turn"]')) {
-    const { could, did } = knockCounts(table.dataset.player, limit);
-    [...table.tBodies[0].rows].forEach((row, r) => {
-      [...row.querySelectorAll("td")].forEach((cell, turn) => {
-        if (row.classList.contains("counts")) {
-          const n = could[turn][data.deadwood];
-          cell.textContent = n ? compact(n) : "";
-          return;
-        }
-        const n = could[turn][r];
-        const share = n ? Math.round((100 * did[turn][r]) / n) : 0;
-        cell.className = n === 0 ? "none" : n < data.few ? "few" : "many";
-        cell.style.setProperty("--d", `${share}%`);
-        cell.title = n ? `${did[turn][r]} of ${n}` : "";
-        cell.textContent = n ? share : "";
-      });
-    });
+async function showLimit() {
+  for (const packed of document.querySelectorAll(".limits")) { // a table's bodies: each limit's, then any
+    const bodies = await unpack(packed);
+    packed.parentElement.querySelector("tbody").outerHTML = bodies.at($("limit").value || -1);
   }
 }
 
 function startLimits() {
   if (!$("limit")) return;
   $("limit-control").hidden = false;
-  $("limit").addEventListener("change", () => showLimit($("limit").value));
-  if ($("limit").value) showLimit($("limit").value); // browsers keep a choice when a page is reloaded
+  $("limit").addEventListener("change", showLimit);
+  if ($("limit").value) showLimit(); // browsers keep a choice when a page is reloaded
 }

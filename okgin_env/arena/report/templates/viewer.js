@@ -3,17 +3,11 @@
 let opened = null; // what the hand's package holds
 let timer = 0;
 
-async function unpack(number) {
-  const bytes = Uint8Array.from(atob($(`hand-${number}`).textContent), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-}
-
 async function openHand(number, step, focus) {
   stop();
   state.hand = number;
   $("viewer").hidden = false;
-  const hand = await unpack(number).catch(() => null);
+  const hand = await unpack($(`hand-${number}`)).catch(() => null);
   if (!hand) {
     $("words").textContent = "This browser cannot unpack hands; one of 2024 or later can. hands.okgin holds them as text.";
     return;
@@ -37,22 +31,18 @@ async function openHand(number, step, focus) {
 
 function showViews(seats) {
   const choices = [["open", "all cards"], ...seats.map((name, p) => [String(p), `what seat ${p} saw: ${name}`])];
-  const buttons = choices.map(([view, text]) => {
-    const chosen = view === state.view;
-    const button = element("button", { type: "button", role: "radio", "aria-checked": chosen, tabindex: chosen ? 0 : -1 }, text);
-    button.addEventListener("click", () => chooseView(view));
-    button.dataset.view = view;
-    return button;
+  const labels = choices.map(([view, text]) => {
+    const label = element("label", {}, text);
+    const input = element("input", { type: "radio", name: "view", value: view });
+    input.checked = view === state.view;
+    label.prepend(input);
+    return label;
   });
-  $("views").replaceChildren(...buttons);
+  $("views").replaceChildren(...labels);
 }
 
 function chooseView(view) {
   state.view = view;
-  for (const button of $("views").children) {
-    button.setAttribute("aria-checked", button.dataset.view === view);
-    button.tabIndex = button.dataset.view === view ? 0 : -1;
-  }
   showMoves(data.hands[state.hand - 1].seats);
   showStep();
 }
@@ -78,7 +68,8 @@ function showMoves(seats) {
 function showStep() {
   const step = opened.steps[state.step];
   const view = state.view === "open" ? 0 : Number(state.view) + 1;
-  $("board").replaceChildren(draw(opened, view, state.step));
+  const drawn = opened.pictures[view][state.step].map((k) => opened.parts[k]); // all text in it is escaped
+  $("board").innerHTML = `<svg viewBox="0 0 900 ${opened.height}" role="img" aria-label="The table">${drawn.join("")}</svg>`;
   const { seats } = data.hands[state.hand - 1];
   $("words").textContent = step[0] < 0 ? wordsOf(step) : `${seats[step[0]]} (seat ${step[0]}) ${wordsOf(step)}`;
   $("slider").value = state.step;
@@ -146,20 +137,10 @@ function onKey(event) {
   if (target !== document.body && !$("viewer").contains(target)) return;
   if (target.matches("input, select")) return; // they have keys of their own
   if (event.key === " " && target.matches("button")) return;
-  if (target.getAttribute("role") === "radio" && event.key.startsWith("Arrow")) return moveRadio(event);
   const command = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (!command || (target === document.body && ["first", "last", "play"].includes(command))) return;
   event.preventDefault();
   commands[command]();
-}
-
-function moveRadio(event) {
-  const all = [...$("views").children];
-  const by = ["ArrowLeft", "ArrowUp"].includes(event.key) ? -1 : 1;
-  const next = all[(all.indexOf(event.target) + by + all.length) % all.length];
-  event.preventDefault();
-  chooseView(next.dataset.view);
-  next.focus();
 }
 
 function startViewer() {
@@ -167,53 +148,9 @@ function startViewer() {
     if (button.dataset.go !== "play") stop();
     commands[button.dataset.go]();
   });
+  $("views").addEventListener("change", (event) => chooseView(event.target.value));
   $("slider").addEventListener("input", () => go(Number($("slider").value)));
   document.addEventListener("keydown", onKey);
-}
-
-// --- drawing -------------------------------------------------------------------------------------------
-
-const svgNames = document.querySelector("svg").namespaceURI;
-
-function svg(name, attributes, text = "") {
-  const made = document.createElementNS(svgNames, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text) made.textContent = text;
-  return made;
-}
-
-// One instruction of `page_hands._Book` as an element; colours follow the page's theme by themselves.
-function drawn(part, colour) {
-  if (part[0] === "r") {
-    const [, x, y, width, height, rx, fill, edge, edgeWidth] = part;
-    const made = svg("rect", { x, y, width, height, rx });
-    made.style.fill = colour(fill);
-    if (colour(edge)) {
-      made.style.stroke = colour(edge);
-      made.style.strokeWidth = edgeWidth;
-    }
-    return made;
-  }
-  if (part[0] === "t") {
-    const [, x, y, text, fill, size, bold, anchor] = part;
-    const made = svg("text", { x, y, "font-size": size, "font-weight": bold ? 600 : 400, "text-anchor": anchor }, text);
-    made.style.fill = colour(fill);
-    return made;
-  }
-  const [, outline, x, y, size, fill] = part;
-  const points = data.outlines[outline].map(([u, v]) => `${(x + size * u).toFixed(1)},${(y + size * v).toFixed(1)}`);
-  const made = svg("polygon", { points: points.join(" ") });
-  made.style.fill = colour(fill);
-  return made;
-}
-
-function draw(hand, view, step) {
-  const [, ...numbers] = hand.pictures[view][step];
-  const height = Math.max(...hand.pictures.flat().map((picture) => picture[0])); // nothing jumps between steps
-  const colour = (k) => hand.colours[k][0] && `light-dark(${hand.colours[k].join(", ")})`;
-  const board = svg("svg", { viewBox: `0 0 900 ${height}`, role: "img", "aria-label": "The table" });
-  board.append(...numbers.map((k) => drawn(hand.parts[k], colour)));
-  return board;
 }
 
 // --- start ---------------------------------------------------------------------------------------------
