@@ -8,8 +8,6 @@ library knows no masks, is kept to legal moves whenever it acts, but learns from
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 from rich.console import Console
@@ -30,11 +29,11 @@ from okgin_env import Rules, players
 from okgin_env.arena.match import play
 from okgin_env.learning.config import PRESETS, TrainConfig
 from okgin_env.learning.curve import draw_bands
-from okgin_env.learning.ladder import EVALUATION_SEED
-from okgin_env.learning.ppo import make_env, make_model, settings
+from okgin_env.learning.ladder import EVALUATION_SEED, write_curve
+from okgin_env.learning.model import make_env, make_model, settings
 from okgin_env.players.base import Decisions, Player
 from okgin_env.players.network import NetworkPlayer
-from okgin_env.utils.files import write_text
+from okgin_env.utils.commands import run
 
 AGAINST = "simple"
 OPPONENTS = ("simple", "knocker")  # in training
@@ -179,12 +178,9 @@ def compare(config: TrainConfig, n_seeds: int, out: Path, names: list[str]) -> l
 
 
 def _write(rows: list[dict[str, Any]], out: Path) -> None:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(out / "baselines.csv", text.getvalue())
-    draw_bands(rows, f"points a hand against {AGAINST}", out / "baselines.png")
+    frame = pd.DataFrame(rows)
+    write_curve(out / "baselines.csv", frame)
+    draw_bands(frame, f"points a hand against {AGAINST}", out / "baselines.png")
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -203,6 +199,21 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def _compare(args: argparse.Namespace) -> None:
+    config = replace(
+        PRESETS["quick"], steps=args.steps, rules=args.rules, games=args.games, imitate="none",
+        opponents=OPPONENTS, evaluation_hands=4000,
+    )  # fmt: skip
+    config.check()
+    unknown = set(args.only) - set(ALGORITHMS)
+    if unknown or args.seeds < 1:
+        raise ValueError(
+            f"--seeds {args.seeds} --only {sorted(unknown)}; allowed: 1 or more; {', '.join(ALGORITHMS)}"
+        )
+    torch.set_num_threads(config.threads)
+    print(table(compare(config, args.seeds, args.out, args.only)))
+
+
 def main(argv: list[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.baselines", description=__doc__)
@@ -215,24 +226,7 @@ def main(argv: list[str] | None = None) -> int:
     add(
         "--only", nargs="+", default=list(ALGORITHMS), metavar="NAME", help="some of the algorithms"
     )
-    args = parser.parse_args(argv)
-    config = replace(
-        PRESETS["quick"], steps=args.steps, rules=args.rules, games=args.games, imitate="none",
-        opponents=OPPONENTS, evaluation_hands=4000,
-    )  # fmt: skip
-    try:
-        config.check()
-        unknown = set(args.only) - set(ALGORITHMS)
-        if unknown or args.seeds < 1:
-            raise ValueError(
-                f"--seeds {args.seeds} --only {sorted(unknown)}; allowed: 1 or more; {', '.join(ALGORITHMS)}"
-            )
-        torch.set_num_threads(config.threads)
-        print(table(compare(config, args.seeds, args.out, args.only)))
-    except (ValueError, OSError) as error:
-        print(f"baselines.py: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return run(parser, _compare, argv)
 
 
 if __name__ == "__main__":

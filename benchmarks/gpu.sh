@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Trains for ten minutes (or MINUTES) on one GPU with 16 cores: bash agents/gpu.sh OUT [train.py's options]
+# Trains for ten minutes (or MINUTES) on one GPU with 16 cores: bash benchmarks/gpu.sh OUT [train.py's options]
 # OUT/run/best.safetensors is the best policy so far at any moment, and `python train.py --resume OUT/run` goes on.
 set -u
-out=${1:?"say where: bash agents/gpu.sh OUT [options]"}
+out=${1:?"say where: bash benchmarks/gpu.sh OUT [options]"}
 shift
 cd "$(dirname "$0")/.."
 if [ -d "$out/run/checkpoints" ]; then

@@ -18,7 +18,7 @@ from torch.distributions import Distribution
 
 from benchmarks.measure import Contestant
 from okgin_env.learning.config import PRESETS, TrainConfig
-from okgin_env.learning.ppo import make_env, make_model
+from okgin_env.learning.model import make_env, make_model
 from okgin_env.sb3 import OklahomaGinVecEnv
 
 STEPS_PER_EPISODE = 13  # the learner's decisions in a hand, about
@@ -115,7 +115,7 @@ def contestants(preset: str, threads: int, quick: bool) -> list[Contestant]:
 
 
 def _learner(config: TrainConfig, env: VecEnv) -> Callable[[], int]:
-    """One `learn()` of a rollout and its update, with the model that okgin_env/learning/ppo.py makes."""
+    """One `learn()` of a rollout and its update, with the model that okgin_env/learning/model.py makes."""
     model = make_model(config, VecMonitor(env))
 
     def play() -> int:

@@ -1,1 +1,29 @@
-"""Learning to play: training, self-play, export. Not in the wheel; `train.py` is its command line."""
+"""Learning to play (extra `train`): a head start by imitation, MaskablePPO, past selves, refinement, export.
+
+| module | holds |
+|---|---|
+| `config` | `TrainConfig`: a run as one dataclass, and its presets |
+| `ppo` | `train`: a run from its folder to the table at its end |
+| `model` | the environment and the learner of a run |
+| `imitate` | the head start: a scripted player's moves copied |
+| `selfplay` | past selves as opponents |
+| `ladder`, `curve` | evaluation on the way, and pictures of it |
+| `checkpoint`, `tensors`, `export` | what a run writes |
+| `refine` | the second stage, from what every likely move would have come to |
+| `exploit`, `ship` | best responders; a policy into the package, as `expert` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def naming_extra() -> Iterator[None]:
+    """Makes the error of a package that is missing name the extra that brings it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        needed = f"{error}; training needs: pip install 'okgin-env[train]'"
+        raise ModuleNotFoundError(needed, name=error.name) from error

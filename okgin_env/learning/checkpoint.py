@@ -9,25 +9,21 @@ from __future__ import annotations
 
 from collections import deque
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save as packed
+from safetensors import SafetensorError
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecMonitor
 
 from okgin_env.kernel.state import STATE
+from okgin_env.learning import tensors
+from okgin_env.learning.tensors import Arrays
 from okgin_env.positions import check_state
 from okgin_env.sb3 import OklahomaGinVecEnv
-from okgin_env.utils.files import write_bytes
 
 KEPT = 2  # the newest, and the one before it
 ADAM = ("step", "exp_avg", "exp_avg_sq")
-
-Arrays = dict[str, NDArray[Any]]
 
 
 def save(model: MaskablePPO, env: OklahomaGinVecEnv, monitor: VecMonitor, folder: Path) -> Path:
@@ -47,9 +43,7 @@ def save(model: MaskablePPO, env: OklahomaGinVecEnv, monitor: VecMonitor, folder
     arrays["last_starts"] = np.asarray(model._last_episode_starts)
     arrays["episode_returns"] = monitor.episode_returns
     arrays["episode_lengths"] = monitor.episode_lengths
-    # Its writer takes the bytes as they lie, whatever the strides.
-    content = {name: np.require(value, requirements="C") for name, value in arrays.items()}
-    write_bytes(path, packed(content))
+    tensors.write(path, arrays, {})
     for old in _all(folder)[:-KEPT]:
         old.unlink()
     return path
@@ -73,16 +67,13 @@ def load(model: MaskablePPO, env: OklahomaGinVecEnv, monitor: VecMonitor, path: 
     expected["episode_returns"] = np.empty(n, np.float32)
     expected["episode_lengths"] = np.empty(n, np.int32)
     parameters = [*model.policy.parameters()]
-    moments = {
-        f"optimizer.{i}.{key}": np.empty(() if key == "step" else tuple(own.shape), np.float32)
-        for i, own in enumerate(parameters)
-        for key in ADAM
-    }
     try:
-        with safe_open(path, framework="numpy") as file:
-            stored = _read(file, expected)
-            started = "optimizer.0.step" in set(file.keys())  # not before the first update
-            optimizer = _read(file, moments) if started else {}
+        started = "optimizer.0.step" in tensors.names(path)  # not before the first update
+        for i, own in enumerate(parameters if started else ()):
+            for key in ADAM:
+                shape = () if key == "step" else tuple(own.shape)
+                expected[f"optimizer.{i}.{key}"] = np.empty(shape, np.float32)
+        stored = tensors.read(path, expected)
         states = stored["states"].view(STATE)
         for game in states:  # compiled code looks at no bounds
             check_state(game, env.games.rules)
@@ -101,9 +92,9 @@ def load(model: MaskablePPO, env: OklahomaGinVecEnv, monitor: VecMonitor, path: 
     model.ep_success_buffer = deque(maxlen=model._stats_window_size)
     policy = {n: torch.from_numpy(stored[f"policy.{n}"]) for n in model.policy.state_dict()}
     model.policy.load_state_dict(policy)
-    if optimizer:
+    if started:
         state = {
-            i: {key: torch.from_numpy(optimizer[f"optimizer.{i}.{key}"]) for key in ADAM}
+            i: {key: torch.from_numpy(stored[f"optimizer.{i}.{key}"]) for key in ADAM}
             for i in range(len(parameters))
         }
         groups = model.policy.optimizer.state_dict()["param_groups"]
@@ -160,21 +151,3 @@ def _restore_randomness(stored: Arrays) -> None:
         raise ValueError(f"numpy_position {position}; allowed: 0 to {len(keys)}")
     np.random.set_state(("MT19937", keys, position, has_gauss, gauss))  # noqa: NPY002
     torch.set_rng_state(torch.from_numpy(stored["torch_rng"]))
-
-
-def _read(file: Any, expected: Arrays) -> Arrays:
-    """Reads arrays from an open file of which each is as the expected one.
-
-    Raises:
-        SafetensorError: There is no such array.
-        ValueError: One has another shape or type.
-    """
-    arrays: Arrays = {}
-    for name, like in expected.items():
-        shape = tuple(file.get_slice(name).get_shape())
-        if shape != like.shape:
-            raise ValueError(f"{name} has shape {shape}; allowed: {like.shape}")
-        arrays[name] = array = file.get_tensor(name)
-        if array.dtype != like.dtype:
-            raise ValueError(f"{name} holds {array.dtype}; allowed: {like.dtype}")
-    return arrays

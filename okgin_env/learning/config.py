@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -15,14 +15,21 @@ from okgin_env import Rules, players
 from okgin_env.engine.games import check_episode
 from okgin_env.players import runs_code
 from okgin_env.players.base import check_rules
-from okgin_env.utils.errors import shown
+from okgin_env.utils.commands import option
+from okgin_env.utils.errors import check_choice, shown
 
 DEVICES = ("cpu", "cuda", "mps", "auto")
 AGENT = "agent"  # what tables call the learner
 SELF = "self"  # among the opponents: a past self of the run
-MOST = {
-    "imitate_moves": 10**9, "steps": 10**13, "games": 1 << 20, "rollout": 1 << 20, "batch": 1 << 24, "epochs": 1000,
-    "threads": 1024, "final_hands": 10**9, "checkpoint_every": 10**13, "evaluation_hands": 10**9, "seed": 2**32 - 1,
+NOBODY = "none"  # to imitate
+ABOVE_0, ENDLESS = sys.float_info.min, sys.float_info.max
+MANY, AGES = 10**9, 10**13
+RANGES: dict[str, tuple[float, float]] = {  # least and most
+    "imitate_moves": (1, MANY), "steps": (1, AGES), "games": (1, 1 << 20), "rollout": (1, 1 << 20),
+    "batch": (1, 1 << 24), "epochs": (1, 1000), "threads": (1, 1024), "final_hands": (1, MANY),
+    "checkpoint_every": (1, AGES), "evaluation_hands": (1, MANY), "seed": (0, 2**32 - 1),
+    "learning_rate": (ABOVE_0, ENDLESS), "clip": (ABOVE_0, ENDLESS), "entropy": (0, ENDLESS),
+    "value_weight": (0, ENDLESS), "gae_lambda": (0, 1),
 }  # fmt: skip
 MOST_MOVES = 1 << 24  # between two updates
 MOST_LAYERS, WIDEST = 32, 1 << 14
@@ -34,76 +41,74 @@ Preset = Literal["smoke", "quick", "full", "gpu"]
 class TrainConfig:
     """Trains a player with MaskablePPO against scripted opponents.
 
-    smoke: seconds, to see that everything works. quick: minutes, beats `simple`, `knocker` and `camper`. full: the same for
-    20 million steps, which is what made `expert`. gpu: a larger network, past selves among its opponents and
-    thousands of games at once, for a graphics card with 16 cores.
+    smoke: seconds, to see that everything works. quick: minutes, beats `simple`, `knocker` and
+    `camper`. full: the same for 20 million steps, which is what made `expert`. gpu: a larger network,
+    past selves among its opponents and thousands of games at once, for a graphics card with 16 cores.
     """
 
-    preset: Preset = "quick"
-    """Where the defaults of all other options come from."""
-    out: Path | None = None
-    """Run folder, which must be new; by default runs/<preset>-<date>-<time>."""
-    resume: Path | None = None
-    """Goes on with the run in this folder, with its own options; all others are ignored."""
-    rules: str = "classic"
-    """Rules preset: classic, french, gin, eaai or openspiel."""
-    seats: int = 2
-    """Seats at the table, 2 to 4."""
-    episode: str = "hand"
-    """An episode is a "hand" or a "match"."""
-    reward: str = "points"
-    """"points", "win", or (with match episodes) "match"."""
-    opponents: tuple[str, ...] = ("simple", "knocker", "camper")
-    """Whom to train against, each in an equal share of the games; "self" is a past self of the run: the newest for the first
-    "self", for others one drawn at every checkpoint."""
-    imitate: str = "camper"
-    """Scripted player whose moves are copied before training; "none": learn from nothing."""
-    imitate_moves: int = 1_000_000
-    """How many of its moves."""
-    outlook: bool = True
-    """Whether it sees the outlook of its own hand, too, as `OklahomaGinEnv(outlook=True)`; without it learning takes
-    several times the steps."""
-    steps: int = 6_000_000
-    """Decisions of the learner in all."""
-    games: int = 512
-    """Games played at once."""
-    rollout: int = 64
-    """Decisions of each game between two updates."""
-    batch: int = 2048
-    """Minibatch size; must divide games * rollout."""
-    epochs: int = 2
-    """Passes over each rollout."""
-    learning_rate: float = 4e-4
-    """At the start; it falls linearly to zero."""
-    entropy: float = 0.005
-    """Entropy bonus."""
-    clip: float = 0.2
-    """Clip range of the policy update."""
-    gae_lambda: float = 0.95
-    """Lambda of the advantage estimate (gamma is 1: hands are short and pay at their end)."""
-    value_weight: float = 8.0
-    """Weight of the value loss; large, since rewards are hundredths of points."""
-    layers: tuple[int, ...] = (128, 128)
-    """Hidden layers of the policy and of the value network (ReLU)."""
-    seed: int = 0
-    """Seed of everything."""
-    device: str = "cpu"
-    """Torch device; auto: a GPU where there is one."""
-    threads: int = 1
-    """Threads of torch and of the environment. More help on an idle machine only: torch's threads wait for each other,
-    and with anything else running two of them on two cores were seen to be seven times slower than one."""
-    checkpoint_every: int = 1_000_000
-    """Steps between checkpoints (and between evaluations)."""
-    evaluation_hands: int = 4000
-    """Hands of each evaluation during training, against every opponent in `ladder`."""
-    final_hands: int = 20_000
-    """Hands against each player in the table at the end."""
-    ladder: tuple[str, ...] = ("simple", "knocker", "camper", "random")
-    """Whom the agent is evaluated against."""
-
-    trust: bool = False
-    """With resume: goes on with a run whose players are classes or programs of your own, too. They run code, so only
-    for a run folder that nobody else has made."""
+    preset: Preset = option("quick", "where the defaults of all other options come from")
+    out: Path | None = option(
+        None, "run folder, which must be new; by default runs/PRESET-DATE-TIME"
+    )
+    resume: Path | None = option(
+        None, "goes on with the run in this folder, with its own options; all others are ignored"
+    )
+    rules: str = option("classic", f"rules preset: {', '.join(RULES)}")
+    seats: int = option(2, "seats at the table, 2 to 4")
+    episode: str = option("hand", "what an episode is: hand or match")
+    reward: str = option("points", "points, win, or (with match episodes) match")
+    opponents: tuple[str, ...] = option(
+        ("simple", "knocker", "camper"),
+        "whom to train against, each in an equal share of the games; self is a past self of the run: "
+        "the newest for the first self, for others one drawn at every checkpoint",
+    )
+    imitate: str = option(
+        "camper", "whose moves are copied before training; none: learn from nothing"
+    )
+    imitate_moves: int = option(1_000_000, "how many of its moves")
+    outlook: bool = option(
+        True,
+        "whether it sees the outlook of its own hand, too, as OklahomaGinEnv(outlook=True); "
+        "without it learning takes several times the steps",
+    )
+    steps: int = option(6_000_000, "decisions of the learner in all")
+    games: int = option(512, "games played at once")
+    rollout: int = option(64, "decisions of each game between two updates")
+    batch: int = option(2048, "minibatch size; must divide games * rollout")
+    epochs: int = option(2, "passes over each rollout")
+    learning_rate: float = option(4e-4, "at the start; it falls linearly to zero")
+    entropy: float = option(0.005, "entropy bonus")
+    clip: float = option(0.2, "clip range of the policy update")
+    gae_lambda: float = option(
+        0.95, "lambda of the advantage estimate (gamma is 1: hands are short and pay at their end)"
+    )
+    value_weight: float = option(
+        8.0, "weight of the value loss; large, since rewards are hundredths of points"
+    )
+    layers: tuple[int, ...] = option(
+        (128, 128), "hidden layers of the policy and of the value network (ReLU)"
+    )
+    seed: int = option(0, "seed of everything")
+    device: str = option("cpu", "torch device; auto: a GPU where there is one")
+    threads: int = option(
+        1,
+        "threads of torch and of the environment. More help on an idle machine only: torch's threads "
+        "wait for each other, and with anything else running two of them on two cores were seen to "
+        "be seven times slower than one",
+    )
+    checkpoint_every: int = option(1_000_000, "steps between checkpoints (and between evaluations)")
+    evaluation_hands: int = option(
+        4000, "hands of each evaluation during training, against everyone on the ladder"
+    )
+    final_hands: int = option(20_000, "hands against each player in the table at the end")
+    ladder: tuple[str, ...] = option(
+        ("simple", "knocker", "camper", "random"), "whom the agent is evaluated against"
+    )
+    trust: bool = option(
+        False,
+        "with resume: goes on with a run whose players are classes or programs of your own, too. "
+        "They run code, so only for a run folder that nobody else has made",
+    )
 
     def check(self) -> None:
         """Checks every option.
@@ -112,39 +117,33 @@ class TrainConfig:
             ValueError: An option out of its range, by name, value and what is allowed.
             FileNotFoundError: A model file that is missing.
         """
-        _check_among("rules", self.rules, RULES)
+        check_choice("rules", self.rules, tuple(RULES))
         rules = Rules.preset(self.rules, self.seats)
         check_episode(rules, self.episode, self.reward)
-        for name, most in MOST.items():
-            _check_range(name, getattr(self, name), 0 if name == "seed" else 1, most)
-        _check_range("games * rollout", self.games * self.rollout, 1, MOST_MOVES)
+        for name, (least, most) in RANGES.items():
+            check_range(name, getattr(self, name), least, most)
+        check_range("final_hands", self.final_hands, rules.players, MANY)
+        check_range("games * rollout", self.games * self.rollout, 1, MOST_MOVES)
         if (self.games * self.rollout) % self.batch:
             raise ValueError(
                 f"batch={self.batch}; allowed: a divisor of games * rollout = {self.games * self.rollout}"
             )
-        if not self.opponents or not self.ladder:
-            raise ValueError("opponents and ladder; allowed: at least one player each")
         if not 0 < len(self.layers) <= MOST_LAYERS or not all(0 < n <= WIDEST for n in self.layers):
             raise ValueError(
                 f"layers={shown(self.layers)}; allowed: 1 to {MOST_LAYERS} widths of 1 to {WIDEST}"
             )
-        for name in ("learning_rate", "clip"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name}={getattr(self, name)}; allowed: above 0")
-        for name in ("entropy", "value_weight"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name}={getattr(self, name)}; allowed: 0 or more")
-        if not 0 <= self.gae_lambda <= 1:
-            raise ValueError(f"gae_lambda={self.gae_lambda}; allowed: 0 to 1")
         if not re.fullmatch(f"({'|'.join(DEVICES)})(:[0-9]{{1,3}})?", self.device):
             raise ValueError(f"device={shown(self.device)}; allowed: {', '.join(DEVICES)}")
-        _check_range("final_hands", self.final_hands, rules.players, MOST["final_hands"])
-        specs = [*self.opponents, *([] if self.imitate == "none" else [self.imitate])]
-        for spec in specs:
-            if spec != SELF:
-                check_rules(players.make(spec), rules)
+        self._check_players(rules)
+
+    def _check_players(self, rules: Rules) -> None:
+        """Checks that there are such players, and that they can play by the rules."""
+        if not self.opponents or not self.ladder:
+            raise ValueError("opponents and ladder; allowed: at least one player each")
+        opponents = [spec for spec in self.opponents if spec != SELF]
+        teacher = [] if self.imitate == NOBODY else [self.imitate]
         rungs = [players.make(spec) for spec in self.ladder]
-        for player in rungs:
+        for player in (*map(players.make, (*opponents, *teacher)), *rungs):
             check_rules(player, rules)
         names = [AGENT, *(player.name for player in rungs)]
         if len(set(names)) < len(names):  # the table at the end tells them apart by it
@@ -207,14 +206,15 @@ class TrainConfig:
         return config
 
 
-def _check_among(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name}={shown(value)}; allowed: {', '.join(allowed)}")
+def check_range(name: str, value: float, least: float, most: float) -> None:
+    """Checks that a number is neither too small nor too large.
 
-
-def _check_range(name: str, value: int, least: int, most: int) -> None:
+    Raises:
+        ValueError: It is, by name, value and what is allowed.
+    """
     if not least <= value <= most:
-        allowed = f"{least} or more" if value < least else f"{least} to {most}"
+        lower = "above 0" if least == ABOVE_0 else f"{least} or more"
+        allowed = lower if value < least or most == ENDLESS else f"{least} to {most}"
         raise ValueError(f"{name}={shown(value)}; allowed: {allowed}")
 
 

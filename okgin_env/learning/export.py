@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import save
 from stable_baselines3.common.policies import BasePolicy
 
+from okgin_env.learning.tensors import write
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.players.weights import FORMAT
-from okgin_env.utils.files import write_bytes
 
 
 def policy_tensors(policy: BasePolicy) -> dict[str, np.ndarray]:
@@ -52,4 +51,4 @@ def write_policy(
 ) -> None:
     """Writes the tensors of a policy with ReLU layers, by the names that `policy_tensors` gives them."""
     about = {"format": FORMAT, "activation": "relu", **metadata}
-    write_bytes(path, save(dict(tensors), metadata=about))
+    write(path, tensors, about)

@@ -1,51 +1,56 @@
-"""The ladder: the agent against fixed players on fixed decks, at every checkpoint; the curve of that, and its best point."""
+"""The ladder: the agent against fixed players on fixed decks; the curve of that, and its best point."""
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from okgin_env import Rules, players
+from okgin_env.arena import tournament
 from okgin_env.arena.deals import Played
 from okgin_env.arena.match import play_deals
+from okgin_env.arena.plan import Plan
+from okgin_env.arena.report import tables
 from okgin_env.arena.statistics import clustered_mean
+from okgin_env.arena.store.provenance import commit
 from okgin_env.layout import ENDINGS
-from okgin_env.learning import curve
-from okgin_env.learning.config import TrainConfig
 from okgin_env.players.base import Player
+from okgin_env.utils.errors import told
 from okgin_env.utils.files import write_text
 
-CURVE_COLUMNS: tuple[str, ...] = ("steps", "seconds", "against", "points", "low", "high")
+RUN_COLUMNS = ("steps", "seconds", "against", "points", "low", "high")
+ROUND_COLUMNS = ("round", "against", "points", "low", "high")
 EVALUATION_SEED = 1_000_003  # fixed decks, none of which the table at the end uses
 FLOOR = "random"  # beaten by so much that it would drown the others in the choice of the best
 
+Row = dict[str, Any]
+
 
 def climb(
-    agent: Player, config: TrainConfig, rules: Rules, steps: int, seconds: float
-) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    agent: Player, rungs: Sequence[str], rules: Rules, n_hands: int
+) -> tuple[list[Row], dict[str, float]]:
     """Plays the agent against every player of the ladder.
 
     Args:
         agent: The agent as it is now.
-        config: The run.
-        rules: Its rules.
-        steps: Steps so far.
-        seconds: Seconds so far.
+        rungs: Against whom.
+        rules: The rules.
+        n_hands: Hands against each.
 
     Returns:
-        Rows of the curve, and numbers for TensorBoard by name: points, endings and knocks by limit.
+        A row of the curve (against, points, low, high) for each of them, and numbers for TensorBoard by name: points,
+        endings and knocks by limit.
     """
     rows, scalars = [], {}
-    n_deals = max(2, config.evaluation_hands // rules.players)
-    for name in config.ladder:
+    n_deals = max(2, n_hands // rules.players)
+    for name in rungs:
         played = play_deals(agent, players.make(name), rules, EVALUATION_SEED, 0, n_deals)
         mean, low, high = clustered_mean(played.results.points)
-        row = (steps, round(seconds, 1), name, mean, low, high)
-        rows.append(dict(zip(CURVE_COLUMNS, row, strict=True)))
+        rows.append({"against": name, "points": mean, "low": low, "high": high})
         scalars |= {f"points_against/{name}": mean, **_behaviour(played, name)}
     return rows, scalars
 
@@ -53,36 +58,95 @@ def climb(
 def _behaviour(played: Played, name: str) -> dict[str, float]:
     """How the agent ended hands against a player, and how often it knocked when it could, by limit."""
     own = played.results.ended_by == 0
-    told = {
+    shares = {
         f"endings_against_{name}/{ending}": float((own & (played.results.ending == k)).mean())
         for k, ending in enumerate(ENDINGS)
         if ending in ("knock", "gin", "undercut", "void")
     }
     could, did = played.knocks[0].sum(axis=(2, 3))
     for limit in np.flatnonzero(could).tolist():
-        told[f"knocks_against_{name}/limit_{limit}"] = float(did[limit] / could[limit])
-    return told
+        shares[f"knocks_against_{name}/limit_{limit}"] = float(did[limit] / could[limit])
+    return shares
 
 
-def is_best(rows: list[dict[str, Any]]) -> bool:
+def evaluate(
+    agent: Player, against: Sequence[str], rules: Rules, n_hands: int, seed: int
+) -> dict[str, Any]:
+    """The table at an end: hands against each player, and a tenth as many matches.
+
+    Returns:
+        What `evaluate.py --json` writes.
+    """
+    plan = Plan(rules=rules, n_hands=n_hands, n_matches=n_hands // 10, seed=seed, first_only=True)
+    agents = [agent, *map(players.make, against)]
+    return tournament.run(agents, plan, about={"commit": commit()}).content
+
+
+def write_evaluation(folder: Path, content: dict[str, Any]) -> str:
+    """Writes that table as JSON and as text, which it returns."""
+    text = tables.as_text(content)
+    tables.write_json(folder / "evaluation.json", content)
+    write_text(folder / "evaluation.md", text + "\n")
+    return text
+
+
+def in_a_line(rows: Sequence[Row], digits: int) -> str:
+    """Points against each player, give or take."""
+    return ", ".join(
+        f"{r['against']} {r['points']:+.{digits}f} ± {(r['high'] - r['low']) / 2:.{digits}f}"
+        for r in rows
+    )
+
+
+def is_best(curve: pd.DataFrame) -> bool:
     """Whether the newest steps of a curve have the most points, summed over the ladder without `FLOOR`."""
-    sums: dict[int, float] = {}
-    for row in rows:
-        if row["against"] != FLOOR:
-            sums[row["steps"]] = sums.get(row["steps"], 0.0) + row["points"]
-    newest = max(sums, default=0)
-    return all(points < sums[newest] for steps, points in sums.items() if steps != newest)
+    sums = curve.loc[curve["against"] != FLOOR].groupby("steps")["points"].sum().to_numpy()
+    return bool((sums[:-1] < sums[-1:]).all())
 
 
-def read_curve(path: Path, steps: int) -> list[dict[str, Any]]:
-    """The learning curve up to a step."""
-    return [row for row in curve.read_curve(path) if row["steps"] <= steps]
+def table(head: str, parts: Iterable[tuple[str, pd.DataFrame]], digits: int) -> str:
+    """Points with their intervals as a Markdown table.
+
+    Args:
+        head: Of its first columns.
+        parts: For each line what its first columns say, and its rows of a curve.
+        digits: Of the points.
+    """
+    labels, rows = zip(*parts, strict=True)
+    names = list(rows[0]["against"])
+    heads = [*head.split(" | "), *names]
+    lines = [f"| {' | '.join(heads)} |", "|" + "--:|" * len(heads)]
+    for label, own in zip(labels, rows, strict=True):
+        found = own.set_index("against").loc[names, ["points", "low", "high"]]
+        cells = (
+            f"{points:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"
+            for points, low, high in found.to_numpy()
+        )
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
-def write_curve(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Writes the learning curve as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, CURVE_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
+def read_curve(path: Path, columns: Sequence[str] = RUN_COLUMNS) -> pd.DataFrame:
+    """The rows of a curve's CSV.
+
+    Raises:
+        ValueError: It is none.
+        OSError: It cannot be read.
+    """
+    kinds: Any = dict.fromkeys(columns, "float64") | {"against": "str", columns[0]: "int64"}
+    try:
+        rows = pd.read_csv(
+            path,
+            usecols=list(columns),
+            dtype=kinds,
+            keep_default_na=False,
+            float_precision="round_trip",
+        )
+        return rows.loc[:, list(columns)]
+    except ValueError as error:
+        raise ValueError(f"'{path}' is no learning curve: {told(error)}") from error
+
+
+def write_curve(path: Path, rows: pd.DataFrame) -> None:
+    """Writes a curve as CSV, whole or not at all; its numbers read back as they are."""
+    write_text(path, rows.to_csv(index=False, lineterminator="\n"))

@@ -5,32 +5,28 @@ from __future__ import annotations
 import gc
 import io
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, make_output_format
-from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+from stable_baselines3.common.vec_env import VecMonitor
 from torch.distributions import Distribution
 
 from okgin_env import Rules, __version__, players
-from okgin_env.arena import tournament
-from okgin_env.arena.plan import Plan
-from okgin_env.arena.report import tables
 from okgin_env.arena.store.provenance import commit
 from okgin_env.learning import checkpoint, ladder, selfplay
-from okgin_env.learning.config import AGENT, SELF, TrainConfig
+from okgin_env.learning.config import AGENT, NOBODY, SELF, TrainConfig
 from okgin_env.learning.curve import draw_curve
 from okgin_env.learning.export import as_player, export
 from okgin_env.learning.imitate import imitate
-from okgin_env.sb3 import OklahomaGinVecEnv
+from okgin_env.learning.model import is_here, make_env, make_model
 from okgin_env.utils.files import write_bytes, write_text
 
 
@@ -52,12 +48,12 @@ def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]
     if config.resume:
         folder = config.resume
         config = TrainConfig.of_run(folder, config.trust)
-        if not _is_here(config.device):
+        if not is_here(config.device):
             console.print(f"no device {config.device} here: this goes on with cpu")
             config = replace(config, device="cpu")
     else:
         config.check()
-        if not _is_here(config.device):
+        if not is_here(config.device):
             raise ValueError(f"device={config.device!r} is not there; allowed: cpu, auto")
         folder = _new_folder(config)
         write_text(folder / "config.json", config.to_json())
@@ -68,15 +64,6 @@ def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]
         return run.finish()
     except OSError as error:
         raise OSError(f"{error}; once that is mended, go on with --resume {folder}") from error
-
-
-def _is_here(device: str) -> bool:
-    """Whether torch can use a device; PPO would take the processor without a word."""
-    try:
-        torch.empty(1, device="cpu" if device == "auto" else device)
-    except (AssertionError, RuntimeError):
-        return False
-    return True
 
 
 def _new_folder(config: TrainConfig) -> Path:
@@ -90,43 +77,6 @@ def _new_folder(config: TrainConfig) -> Path:
     return folder
 
 
-def make_env(config: TrainConfig) -> OklahomaGinVecEnv:
-    """The environment of a run."""
-    return OklahomaGinVecEnv(
-        config.games,
-        Rules.preset(config.rules, config.seats),
-        pool=selfplay.pool(config, None, 0),
-        seed=config.seed,
-        episode=config.episode,
-        reward=config.reward,
-        outlook=config.outlook,
-        threads=config.threads,
-    )
-
-
-def make_model(config: TrainConfig, env: VecEnv) -> MaskablePPO:
-    """The learner of a run, on its environment or on another of the same spaces."""
-    return MaskablePPO("MlpPolicy", env, **settings(config), stats_window_size=4096)
-
-
-def settings(config: TrainConfig) -> dict[str, Any]:
-    """What any PPO, with masks or without, takes from a configuration."""
-    return {
-        "learning_rate": _falling(config.learning_rate),
-        "n_steps": config.rollout,
-        "batch_size": config.batch,
-        "n_epochs": config.epochs,
-        "gamma": 1.0,
-        "gae_lambda": config.gae_lambda,
-        "clip_range": config.clip,
-        "ent_coef": config.entropy,
-        "vf_coef": config.value_weight,
-        "policy_kwargs": {"net_arch": list(config.layers), "activation_fn": torch.nn.ReLU},
-        "seed": config.seed,
-        "device": config.device,
-    }
-
-
 class _Run:
     """The parts of a run: environment, model, folder."""
 
@@ -134,20 +84,20 @@ class _Run:
         self.config, self.folder, self.console = config, folder, console
         self.rules = Rules.preset(config.rules, config.seats)
         torch.set_num_threads(config.threads)
-        Distribution.set_default_validate_args(
-            False
-        )  # a tenth of the time, for checks of our own masks
+        # A tenth of the time, for checks of our own masks.
+        Distribution.set_default_validate_args(False)
         self.env = make_env(config)
         self.monitor = VecMonitor(self.env)
         self.model = make_model(config, self.monitor)
-        self.curve: list[dict[str, Any]] = []
+        self.curve = pd.DataFrame(columns=list(ladder.RUN_COLUMNS))
         start = checkpoint.newest(folder / "checkpoints")
         self.resumed = start is not None
         if start is not None:
             checkpoint.load(self.model, self.env, self.monitor, start)
-            self.curve = ladder.read_curve(folder / "curve.csv", self.model.num_timesteps)
+            curve = ladder.read_curve(folder / "curve.csv")
+            self.curve = curve.loc[curve["steps"] <= self.model.num_timesteps]
             if SELF in config.opponents:
-                selfplay.check_kept(folder, {row["steps"] for row in self.curve})
+                selfplay.check_kept(folder, set(self.curve["steps"]))
             self.seat_opponents()
             console.print(f"resumed at {self.model.num_timesteps:,} steps from {start}")
         formats = [
@@ -176,7 +126,7 @@ class _Run:
             TimeRemainingColumn(),
         )
         with Progress(*columns, console=self.console) as bar:
-            if not self.resumed and self.config.imitate != "none":
+            if not self.resumed and self.config.imitate != NOBODY:
                 self._imitate(bar)
             callback = _Watcher(self, bar)
             self.model.learn(left, callback=callback, reset_num_timesteps=False, log_interval=10)
@@ -204,19 +154,9 @@ class _Run:
         write_bytes(self.folder / "model.zip", zipped.getvalue())
         export(self.model.policy, self.folder / "policy.safetensors", self.metadata())
         agent = as_player(self.model.policy, AGENT)
-        rungs = [players.make(name) for name in self.config.ladder]
-        plan = Plan(
-            rules=self.rules,
-            n_hands=self.config.final_hands,
-            n_matches=self.config.final_hands // 10,
-            seed=self.config.seed,
-            first_only=True,
-        )
-        content = tournament.run([agent, *rungs], plan, about={"commit": commit()}).content
-        text = tables.as_text(content)
-        tables.write_json(self.folder / "evaluation.json", content)
-        write_text(self.folder / "evaluation.md", text + "\n")
-        print(text)
+        config = self.config
+        content = ladder.evaluate(agent, config.ladder, self.rules, config.final_hands, config.seed)
+        print(ladder.write_evaluation(self.folder, content))
         self.console.print(
             f"\nmodel, learning curve and table are in {self.folder}; play it against others with\n"
             f"  python evaluate.py {self.folder}/policy.safetensors simple",
@@ -226,10 +166,11 @@ class _Run:
 
     def evaluate(self, seconds: float) -> str:
         """Plays the agent against the ladder, adds to the curve, keeps the best, and says how it went."""
-        steps = self.model.num_timesteps
         agent = as_player(self.model.policy, AGENT)
-        rows, scalars = ladder.climb(agent, self.config, self.rules, steps, seconds)
-        self.curve += rows
+        config, at = self.config, (self.model.num_timesteps, round(seconds, 1))
+        rows, scalars = ladder.climb(agent, config.ladder, self.rules, config.evaluation_hands)
+        new = pd.DataFrame([(*at, *row.values()) for row in rows], columns=self.curve.columns)
+        self.curve = pd.concat([self.curve, new]) if len(self.curve) else new
         for name, value in scalars.items():
             self.model.logger.record(name, value)
         if ladder.is_best(self.curve):
@@ -237,10 +178,7 @@ class _Run:
         ladder.write_curve(self.folder / "curve.csv", self.curve)
         draw_curve(self.curve, self.folder / "curve.png")
         gc.collect()  # a figure is made of cycles: 50 MB, until all of memory is next looked through
-        half = {row["against"]: (row["high"] - row["low"]) / 2 for row in rows}
-        return ", ".join(
-            f"{r['against']} {r['points']:+.1f} ± {half[r['against']]:.1f}" for r in rows
-        )
+        return ladder.in_a_line(rows, 1)
 
     def metadata(self) -> dict[str, str]:
         """What an exported policy says of itself."""
@@ -260,7 +198,7 @@ class _Watcher(BaseCallback):
         self.run, self.bar = run, bar
         self.began = time.monotonic()
         self.first_step = run.model.num_timesteps
-        self.earlier = float(run.curve[-1]["seconds"]) if run.curve else 0.0
+        self.earlier = max(run.curve["seconds"], default=0.0)
         self.task = bar.add_task("", total=run.config.steps, completed=self.first_step, speed=0.0)
         self.next_checkpoint = next_checkpoint(self.first_step, run.config.checkpoint_every)
 
@@ -300,8 +238,3 @@ def next_checkpoint(steps: int, every: int) -> int:
     goes on would have its checkpoints, and with them its past selves as opponents, at other steps than one never stopped.
     """
     return (steps // every + 1) * every
-
-
-def _falling(start: float) -> Callable[[float], float]:
-    """A value that falls linearly to zero with the progress that remains."""
-    return lambda remaining: start * remaining

@@ -13,7 +13,7 @@ import numpy as np
 from stable_baselines3.common.policies import BasePolicy
 
 from okgin_env import players
-from okgin_env.learning.config import SELF, TrainConfig
+from okgin_env.learning.config import NOBODY, SELF, TrainConfig
 from okgin_env.learning.export import export
 from okgin_env.players.base import Player
 from okgin_env.players.network import NetworkPlayer
@@ -62,7 +62,7 @@ def pool(config: TrainConfig, folder: Path | None, steps: int) -> list[Player]:
         if spec != SELF:
             seated.append(players.make(spec))
         elif not past:  # before the first checkpoint: whoever it is about to copy
-            seated.append(players.make("simple" if config.imitate == "none" else config.imitate))
+            seated.append(players.make("simple" if config.imitate == NOBODY else config.imitate))
         else:
             drawn = past[-1] if first else past[rng.integers(len(past))]
             seated.append(NetworkPlayer.load(drawn))

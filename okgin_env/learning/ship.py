@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
-from safetensors import safe_open
-
 from okgin_env import Rules
-from okgin_env.arena import tournament
-from okgin_env.arena.plan import Plan
 from okgin_env.arena.report import tables
 from okgin_env.arena.store.provenance import commit
+from okgin_env.learning import tensors
 from okgin_env.learning.config import PRESETS, TrainConfig
-from okgin_env.learning.curve import read_curve
-from okgin_env.players import make
+from okgin_env.learning.ladder import evaluate, read_curve
 from okgin_env.players.expert import FIXED, FOLDER, UPCARD
 from okgin_env.players.network import NetworkPlayer
+from okgin_env.utils.commands import options_in_words, run
 from okgin_env.utils.files import write_bytes, write_text
 
 MAX_BYTES = 2_000_000
 SHIPPED = (UPCARD.stem, FIXED.stem)  # the rules whose networks `expert` plays
+EVALUATION_SEED = 1
 AGAINST = ("simple", "knocker", "careful", "camper", "hunter")
 CARD = """# expert, {rules}
 
@@ -60,15 +57,8 @@ action. It sees what its seat may see and nothing else.
 
 def command(config: TrainConfig) -> str:
     """The command line that a configuration comes from."""
-    words = ["python", "train.py", "--preset", config.preset]
-    default = PRESETS[config.preset]
-    for field in dataclasses.fields(config):
-        value = getattr(config, field.name)
-        if field.name in ("preset", "out", "resume") or value == getattr(default, field.name):
-            continue
-        words.append("--" + field.name.replace("_", "-"))
-        words += [str(v) for v in value] if isinstance(value, tuple) else [str(value)]
-    return shlex.join(words)
+    words = options_in_words(config, PRESETS[config.preset], skip=("preset", "out", "resume"))
+    return shlex.join(["python", "train.py", "--preset", config.preset, *words])
 
 
 def exploited_text(folder: Path | None) -> str:
@@ -84,11 +74,13 @@ def exploited_text(folder: Path | None) -> str:
     )
 
 
-def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_hands: int) -> str:
+def ship(
+    folder: Path, weights: Path, exploited: Path | None, notes: list[str], n_hands: int
+) -> str:
     """Evaluates, and writes weights and card into the package.
 
     Args:
-        run: Folder of the run.
+        folder: Of the run.
         weights: The policy to ship.
         exploited: Folder of a best responder's run against it, if there is one.
         notes: What else the card must say.
@@ -102,28 +94,22 @@ def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_h
     """
     if weights.stat().st_size > MAX_BYTES:
         raise ValueError(f"'{weights}' has over {MAX_BYTES:,} bytes; allowed: a smaller network")
-    config = TrainConfig.from_json((run / "config.json").read_text())
+    config = TrainConfig.from_json((folder / "config.json").read_text())
     if config.rules not in SHIPPED:
-        raise ValueError(f"'{run}' has rules={config.rules}; allowed: {', '.join(SHIPPED)}")
+        raise ValueError(f"'{folder}' has rules={config.rules}; allowed: {', '.join(SHIPPED)}")
     player = NetworkPlayer.load(weights, "expert")
-    plan = Plan(
-        rules=Rules.preset(config.rules), n_hands=n_hands, n_matches=n_hands // 10, seed=1, first_only=True,
-    )  # fmt: skip
-    content = tournament.run(
-        [player, *map(make, AGAINST)], plan, about={"commit": commit()}
-    ).content
-    curve = read_curve(run / "curve.csv")
-    with safe_open(weights, framework="numpy") as file:
-        about = file.metadata()
+    content = evaluate(player, AGAINST, Rules.preset(config.rules), n_hands, EVALUATION_SEED)
+    curve = read_curve(folder / "curve.csv")
+    about = tensors.metadata(weights)
     steps, refined = int(about["steps"]), about.get("refined")
-    seconds = max(row["seconds"] for row in curve)
+    seconds = curve["seconds"].max()
     sizes = [player.weights[0].shape[1], *(len(bias) for bias in player.biases)]
     card = CARD.format(
         rules=config.rules,
         layers=" → ".join(map(str, sizes)),
         n=sum(w.size for w in player.weights) + sum(b.size for b in player.biases),
         command=command(config),
-        trained_at=(run / "commit.txt").read_text().strip(),
+        trained_at=(folder / "commit.txt").read_text().strip(),
         seed=config.seed,
         steps=steps,
         all_steps=config.steps,
@@ -132,7 +118,7 @@ def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_h
         refined=f"| then refined by | `{refined}` |\n| at commit | {about['refined_at']} |\n" if refined else "",
         notes="".join(f"| note | {note} |\n" for note in notes),
         commit=commit(),
-        eval_seed=plan.seed,
+        eval_seed=EVALUATION_SEED,
         table=tables.table(content["pairs"]),
         exploited=exploited_text(exploited),
         weakest=_weakest(content["pairs"]),
@@ -145,6 +131,11 @@ def ship(run: Path, weights: Path, exploited: Path | None, notes: list[str], n_h
 def _weakest(pairs: list[dict[str, Any]]) -> str:
     worst = min(pairs, key=lambda pair: pair["points_per_hand"])
     return f"Of the players above {worst['b']} loses least to it: {worst['points_per_hand']:+.2f} points a hand."
+
+
+def _ship(args: argparse.Namespace) -> None:
+    weights = args.weights or args.run / "best.safetensors"
+    print(ship(args.run, weights, args.exploited, args.note, args.hands))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -161,14 +152,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     add("--note", action="append", default=[], metavar="TEXT", help="what else the card must say")
     add("--hands", type=int, default=40_000, help="hands against each player (default: 40000)")
-    args = parser.parse_args(argv)
-    try:
-        weights = args.weights or args.run / "best.safetensors"
-        print(ship(args.run, weights, args.exploited, args.note, args.hands))
-    except (ValueError, KeyError, OSError) as error:
-        print(f"ship.py: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return run(parser, _ship, argv)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -61,6 +61,28 @@ def options_of(args: argparse.Namespace, kind: type) -> dict[str, Any]:
         f.name: getattr(args, f.name) for f in dataclasses.fields(kind) if "help" in f.metadata
     }
     return {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+
+
+def options_in_words(options: Any, defaults: Any = None, skip: Sequence[str] = ()) -> list[str]:
+    """The words of a command line that make a dataclass of options.
+
+    Args:
+        options: The dataclass.
+        defaults: Another, with whose values nothing need be said; None: everything is.
+        skip: Fields that are left out.
+    """
+    words: list[str] = []
+    for field in dataclasses.fields(options):
+        value = getattr(options, field.name)
+        same = defaults is not None and value == getattr(defaults, field.name)
+        if "help" not in field.metadata or field.name in skip or same:
+            continue
+        name = field.name.replace("_", "-")
+        values = value if isinstance(value, tuple) else (value,)
+        no_value = isinstance(value, bool)
+        words.append(f"--no-{name}" if value is False else f"--{name}")
+        words += () if no_value else map(str, values)
+    return words
 
 
 def run(

@@ -13,7 +13,7 @@ pytest.importorskip("sb3_contrib")
 
 from benchmarks import baselines
 from okgin_env.learning.config import PRESETS
-from okgin_env.learning.ppo import make_env
+from okgin_env.learning.model import make_env
 
 
 def test_dqn_acts_legally_and_ppo_without_masks_does_not() -> None:

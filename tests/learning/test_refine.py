@@ -17,12 +17,14 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from okgin_env import Rules
+from okgin_env.cli import refine as command
 from okgin_env.engine.games import Games
 from okgin_env.kernel.policies import CAMPER, EXTERNAL, HUNTER, choose
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import KNOCK, layout
-from okgin_env.learning.refine import fit, rounds
+from okgin_env.learning.refine import fit
 from okgin_env.learning.refine import run as refine
+from okgin_env.learning.refine.config import Refinement
 from okgin_env.learning.refine.hindsight import (
     N_TRIED,
     Positions,
@@ -37,7 +39,7 @@ from okgin_env.players.weights import FORMAT
 
 EXPERT = expert.UPCARD
 PLAYER = NetworkPlayer.load(EXPERT)
-ASKED = refine.Refinement(str(EXPERT), "classic", ("camper", "simple"), 2, 3000, 2, 1e-4, 5)
+ASKED = Refinement(str(EXPERT), "classic", ("camper", "simple"), 2, 3000, 2, 1e-4, 5)
 
 
 def _in_the_middle(rules: Rules) -> Games:
@@ -135,7 +137,7 @@ def test_runs_go_on_and_end_the_same(
     (tmp_path / "a/.config.json.x.partial").write_text("{")  # killed at its very beginning
     content = refine.refine(ASKED, tmp_path / "a", 2, quiet)
     assert [pair["b"] for pair in content["pairs"]][:2] == ["simple", "knocker"]
-    table = rounds.table(tmp_path / "a").splitlines()
+    table = refine.table(tmp_path / "a").splitlines()
     assert table[0] == "| round | simple | knocker | camper |"
     assert [line.split(" | ")[0] for line in table[2:]] == ["| 0", "| 1", "| 2"]
     first = NetworkPlayer.load(tmp_path / "a/policy.safetensors")
@@ -171,10 +173,10 @@ def test_bad_options_are_one_line(
     options: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "new"
-    assert refine.main([str(EXPERT), "--out", str(folder), *options]) == 2
+    assert command.main([str(EXPERT), "--out", str(folder), *options]) == 2
     assert says in capsys.readouterr().err
     assert not folder.exists()
-    assert refine.main([str(tmp_path / "no.safetensors"), "--out", str(folder)]) == 2
+    assert command.main([str(tmp_path / "no.safetensors"), "--out", str(folder)]) == 2
     assert "does not exist" in capsys.readouterr().err
 
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("sb3_contrib")
@@ -30,6 +31,7 @@ from okgin_env.learning import checkpoint, curve, exploit, ladder, selfplay, shi
 from okgin_env.learning.config import PRESETS, TrainConfig
 from okgin_env.learning.ppo import next_checkpoint
 from okgin_env.players.network import NetworkPlayer
+from okgin_env.utils.commands import options_of
 
 ROOT = Path(__file__).parents[2]
 TINY = [
@@ -156,12 +158,13 @@ def test_killed_run_resumes_to_the_same_numbers(run: Path, tmp_path: Path) -> No
 
 
 def test_best_is_by_the_sum_over_the_ladder_without_its_floor() -> None:
-    def curve(*points: dict[str, float]) -> list[dict]:
-        return [
+    def curve(*points: dict[str, float]) -> pd.DataFrame:
+        rows = [
             {"steps": 100 * k, "against": name, "points": value}
             for k, row in enumerate(points)
             for name, value in row.items()
         ]
+        return pd.DataFrame(rows)
 
     first, better = (
         {"simple": 1.0, "camper": -2.0, "random": 50.0},
@@ -276,6 +279,11 @@ def test_strangers_zip_runs_no_code(run: Path, tmp_path: Path) -> None:
         (["--ladder", "expert", "--seats", "3"], "expert: players=3; allowed: 2"),
         (["--opponents", "expert", "--seats", "3"], "expert: players=3; allowed: 2"),
         (["--imitate", "expert", "--seats", "3"], "expert: players=3; allowed: 2"),
+        (["--imitate", "self"], "player 'self'; allowed: random"),
+        (["--gae-lambda", "1.5"], "gae_lambda=1.5; allowed: 0 to 1"),
+        (["--learning-rate", "nan"], "learning_rate=nan; allowed: above 0"),
+        (["--entropy", "-1"], "entropy=-1.0; allowed: 0 or more"),
+        (["--seed", str(2**32)], "seed=4294967296; allowed: 0 to 4294967295"),
     ],
 )
 def test_bad_options_are_one_line(
@@ -294,7 +302,9 @@ def test_a_device_that_is_not_there_is_not_replaced_without_a_word(
 ) -> None:
     new = tmp_path / "new"
     assert train.main(["--preset", "smoke", "--device", "cuda", "--out", str(new)]) == 2
-    assert capsys.readouterr().err == "train.py: device='cuda' is not there; allowed: cpu, auto\n"
+    assert (
+        capsys.readouterr().err == "okgin train: device='cuda' is not there; allowed: cpu, auto\n"
+    )
     assert not new.exists()
     old = tmp_path / "old"
     shutil.copytree(run, old)
@@ -309,7 +319,7 @@ def test_too_few_moves_to_copy_are_one_line(tmp_path: Path, capsys) -> None:
     args = ["--preset", "smoke", "--imitate-moves", "10", "--out", str(tmp_path / "run")]
     assert train.main(args) == 2
     said = capsys.readouterr().err
-    assert said.startswith("train.py: imitate_moves=10; allowed: more")
+    assert said.startswith("okgin train: imitate_moves=10; allowed: more")
     assert len(said.strip().splitlines()) == 1
 
 
@@ -366,3 +376,35 @@ def test_exploit_trains_against_one_player_and_says_what_it_wins(
     complaints = capsys.readouterr().err.strip().splitlines()
     assert len(complaints) == 2
     assert "player 'nobody'; allowed: random" in complaints[1]
+
+
+def test_help_shows_the_defaults_of_the_preset_and_examples(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for preset, steps in (("smoke", 32768), ("quick", 6000000)):
+        with pytest.raises(SystemExit):
+            train.main(["--preset", preset, "--help"])
+        said = " ".join(capsys.readouterr().out.split())
+        assert f"decisions of the learner in all (default: {steps})" in said
+        assert "python train.py --resume runs/" in said
+        assert "beats `simple`, `knocker`" in said
+
+
+def test_curves_read_back_as_they_were(tmp_path: Path) -> None:
+    rows = [(k, 0.1, "NA", 1 / 3 + k, -1e-17, float("inf")) for k in range(2)]
+    written = pd.DataFrame(rows, columns=list(ladder.RUN_COLUMNS))
+    ladder.write_curve(tmp_path / "curve.csv", written)
+    assert ladder.read_curve(tmp_path / "curve.csv").equals(written)
+    for content in ("", "steps\n1\n", "steps,seconds,against,points,low,high\nx,1,a,1,1,1\n"):
+        (tmp_path / "curve.csv").write_text(content)
+        with pytest.raises(ValueError, match=r"curve\.csv' is no learning curve: ") as caught:
+            ladder.read_curve(tmp_path / "curve.csv")
+        assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_command_line_that_is_written_down_makes_the_same_run() -> None:
+    config = replace(PRESETS["smoke"], outlook=False, layers=(64, 32), opponents=("self", "simple"))
+    words = shlex.split(ship.command(config))[2:]
+    assert "--no-outlook" in words
+    made = train.parser("train.py", words).parse_args(words)
+    assert TrainConfig(**options_of(made, TrainConfig)) == config

@@ -29,6 +29,16 @@ def as_network(player: NetworkPlayer) -> torch.nn.Sequential:
     return torch.nn.Sequential(*parts[:-1])
 
 
+def policy_tensors(network: torch.nn.Sequential) -> dict[str, NDArray[np.float32]]:
+    """Its layers by the names that they have in a policy file."""
+    named, last = {}, str(len(network) - 1)
+    for name, tensor in network.state_dict().items():
+        layer, part = name.split(".")
+        kind = "action_net" if layer == last else f"mlp_extractor.policy_net.{layer}"
+        named[f"{kind}.{part}"] = tensor.numpy()
+    return named
+
+
 def gain(network: torch.nn.Module, held: Positions) -> float:
     """Points a decision, over positions that were not learned from, that the network's moves bring above the old policy's.
 

@@ -26,16 +26,12 @@ from okgin_env.kernel.play import legal, step
 from okgin_env.kernel.policies import EXTERNAL, HUNTER, choose
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import KNOCK, N_ACTIONS, N_CARDS, OVER, REWARD_POINTS, SHED
+from okgin_env.learning.refine.config import HUNTER_PLAYS_ON, LEAST, POLICY_PLAYS_ON
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.sb3 import OklahomaGinVecEnv
 from okgin_env.utils.files import write_bytes
 
 N_TRIED = 6  # moves of a decision that are played out, at most
-HUNTER_PLAYS_ON, POLICY_PLAYS_ON = "hunter", "policy"
-LEAST = {
-    HUNTER_PLAYS_ON: 0.003,
-    POLICY_PLAYS_ON: 0.01,
-}  # less likely moves are not, by who plays on
 GAMES = 1024
 KEYS = ("features", "masks", "moves", "values")
 
