@@ -25,10 +25,10 @@ from okgin_env.kernel import batch, play
 from okgin_env.kernel.state import STATE, as_records, new_states
 from okgin_env.layout import N_ACTIONS, N_CARDS, OVER
 from okgin_env.players.network import NetworkPlayer
+from okgin_env.players.subprocess import memory, messages
 from tests.helpers.absurd import one_line
 from tests.helpers.networks import network_file
 from tests.helpers.paths import PLAYTHROUGHS
-from okgin_env.players.subprocess import memory, messages
 
 _ONE = np.zeros(1, np.int64)
 MOST_MEMORY = (
