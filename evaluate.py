@@ -5,4 +5,4 @@ import sys
 from okgin_env.cli.evaluate import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(prog="evaluate.py"))

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from okgin_env import analysis, cards
+from okgin_env.histories.moves import describe, seen
 from okgin_env.layout import BIG_GIN, DISCARD, DRAW_STOCK, DRAW_TOP, KNOCK, N_CARDS, PASS
-from okgin_env.render.text import told
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
@@ -101,29 +101,17 @@ def reason(action: int, view: SeatView) -> str:
 
 
 def moves(view: SeatView, names: Sequence[str], drawn: str | None = None) -> list[str]:
-    """Every move of the hand so far in words, one entry an action. The hand must have begun with its deal.
+    """Every move of the hand so far in words, one entry a move. The hand must have begun with its deal.
 
     Args:
         view: What the person may see.
         names: What to call the seats.
         drawn: The card the person's last move brought it from the stock.
     """
-    lines: list[str] = []
-    top, n_passes = view.upcard, 0
-    last = len(view.history) - 1
-    for k, (seat, action) in enumerate(view.history):
-        card = top if action == DRAW_TOP else None
-        if action == DRAW_STOCK and seat == view.seat and k == last:
-            card = drawn
-        lines.append(told(names[seat], action, card))
-        n_passes += action == PASS
-        if action == PASS and n_passes == view.rules.players:
-            first = (view.dealer + 1) % view.rules.players
-            card = drawn if first == view.seat and k == last else None
-            lines[-1] += f"; all passed, so {told(names[first], DRAW_STOCK, card)}"
-        if action < DRAW_STOCK:
-            top = cards.card_text(action % N_CARDS)
-    return lines
+    found = seen(view)
+    if drawn and found and (found[-1].seat, found[-1].action) == (view.seat, DRAW_STOCK):
+        found[-1] = found[-1]._replace(card=cards.card_id(drawn))
+    return [describe(move, names[move.seat]) for move in found]
 
 
 def help_lines(view: SeatView) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from okgin_env import PRESETS, Rules, players
+from okgin_env.utils.commands import run
 from okgin_env.utils.files import check_writable
 
 EXAMPLES = """
@@ -22,22 +23,19 @@ examples:
 
 a player is one of:
 {players}
-  a model file (.zip of stable-baselines3, .safetensors); only its numbers are read, no code is run
-  package.module:Class for a class of your own (its module is imported, and so runs its code)
-  cmd:COMMAND for a program in any language, see docs/protocol.md
 
 what is stored is not played again: a run that was killed goes on with the same command. A stored file is only
 numbers and texts; one from a stranger can be merged.
 """
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(prog: str) -> argparse.ArgumentParser:
     """The command line."""
-    listed = "\n".join(f"  {name:8} {text}" for name, text in players.DESCRIPTIONS.items())
     made = argparse.ArgumentParser(
+        prog,
         description="Plays players against each other, every deck from every seat, and prints points a "
         "hand with 95 % intervals (clustered by deck), matches won, endings, speed, ratings and checks.",
-        epilog=EXAMPLES.format(players=listed),
+        epilog=EXAMPLES.format(players=players.listed()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = made.add_argument
@@ -180,23 +178,11 @@ def evaluate(args: argparse.Namespace) -> None:
         print(f"\nreport: {page.write_report(args.report, outcome)}")
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: list[str] | None = None, prog: str = "evaluate.py") -> int:
     """Runs the command line; returns the exit status."""
-    args = parser().parse_args(argv)
-    logging.basicConfig(format="evaluate.py: %(message)s")
-    try:
-        evaluate(args)
-    except (ValueError, FileNotFoundError, ImportError, OSError, RuntimeError) as error:
-        print(f"evaluate.py: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        again = (
-            f"; go on with the same command, {args.store} has what was played" if args.store else ""
-        )
-        print(f"evaluate.py: stopped{again}", file=sys.stderr)
-        return 130
-    return 0
+    logging.basicConfig(format=f"{prog}: %(message)s")
+    return run(parser(prog), evaluate, argv, _how_to_go_on)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _how_to_go_on(args: argparse.Namespace) -> str:
+    return f"go on with the same command, {args.store} has what was played" if args.store else ""

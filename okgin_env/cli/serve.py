@@ -7,6 +7,7 @@ match are over and were won by whom. No player of this package looks at these.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import dataclasses
 import json
@@ -17,7 +18,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env import cards, positions
+from okgin_env import cards, players, positions
 from okgin_env.engine.decisions import ask
 from okgin_env.kernel import batch
 from okgin_env.kernel.state import as_records, new_states
@@ -26,6 +27,7 @@ from okgin_env.players import Decisions, Player
 from okgin_env.players.subprocess.command import printable
 from okgin_env.players.subprocess.messages import ACTIONS, FIELDS, MAX_NAME
 from okgin_env.rules import Rules
+from okgin_env.utils.commands import run
 from okgin_env.utils.errors import shown
 from okgin_env.view import action_text
 
@@ -146,3 +148,21 @@ def _warm_up(player: Player, rules: Rules) -> None:
 
 def _say(out: TextIO, message: dict[str, Any]) -> None:
     print(json.dumps(message), file=out, flush=True)
+
+
+def parser(prog: str) -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(
+        prog,
+        description="A player as a program that reads JSON lines and answers with moves (docs/protocol.md): "
+        '"cmd:python -m okgin_env serve mybots:Patient" seats a class of your own in a process of its own.',
+    )
+    made.add_argument("player", metavar="PLAYER", help="a player, as for play")
+    return made
+
+
+def main(argv: list[str] | None = None, prog: str = "serve") -> int:
+    """Runs the command line; returns the exit status."""
+    return run(
+        parser(prog), lambda args: serve(players.make(args.player), sys.stdin, sys.stdout), argv
+    )

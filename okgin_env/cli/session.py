@@ -159,7 +159,7 @@ class Session:
         if not self.table.undo():
             self._say(f"nothing to take back: {self.table.barrier}")
             return False
-        self._n_told = len(self.table.view().history)
+        self._n_told = len(moves(self.table.view(), self.names))
         self._say("taken back, and what the others answered too")
         return True
 
@@ -188,9 +188,10 @@ class Session:
 
     def _tell(self, view: SeatView) -> None:
         """The moves that have not been shown yet."""
-        for line in moves(view, self.names, self.table.drawn)[self._n_told :]:
+        lines = moves(view, self.names, self.table.drawn)
+        for line in lines[self._n_told :]:
             self._say(f"  {line}")
-        self._n_told = len(view.history)
+        self._n_told = len(lines)
 
     def _report(self) -> None:
         """Saves and tells what has happened: the ends of hands, and moves of the one that goes on."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from okgin_env.peers.spiel_table import (
     play_at_openspiel,
     seated,
 )
+from okgin_env.utils.commands import run
 
 PROG = "python -m okgin_env.peers.openspiel"
 EXAMPLES = """
@@ -26,10 +26,8 @@ examples:
   python -m okgin_env.peers.openspiel runs/quick/model.zip openspiel
 
 a player is one of:
-  openspiel   OpenSpiel's own simple_gin_rummy_bot
+  openspiel OpenSpiel's own simple_gin_rummy_bot
 {players}
-  a model file (.zip of stable-baselines3, .safetensors); only its numbers are read, no code is run
-  package.module:Class for a class of your own (its module is imported, and so runs its code)
 
 OpenSpiel's player lays off nothing, and no melds against gin: at its own table it pays for both.
 docs/peers.md says what else differs from our table.
@@ -38,13 +36,12 @@ docs/peers.md says what else differs from our table.
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    listed = "\n".join(f"  {name:11} {text}" for name, text in players.DESCRIPTIONS.items())
     made = argparse.ArgumentParser(
         prog=PROG,
         description="Plays two players at OpenSpiel's table: its gin_rummy deals, says what is legal and pays. Every "
         "deck is played from both seats; prints points a hand with 95 % intervals (clustered by deck), endings, "
         "and how often the two engines differed.",
-        epilog=EXAMPLES.format(players=listed),
+        epilog=EXAMPLES.format(players=players.listed()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = made.add_argument
@@ -62,24 +59,20 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
-    args = parser().parse_args(argv)
-    try:
-        if args.hands < 2:
-            raise ValueError(f"--hands {args.hands}; allowed: 2 or more")
-        if args.seed < 0:
-            raise ValueError(f"--seed {args.seed}; allowed: 0 or more")
-        spiel.game()
-        pair = seated(args.a), seated(args.b)
-        results = _played(pair, args.hands, args.seed, not args.knock_10)
-        game = "knock with 10" if args.knock_10 else "Oklahoma"
-        print(f"OpenSpiel's table, {game}, seed {args.seed}\n\n{as_text(results)}")
-    except (ValueError, FileNotFoundError, ImportError, RuntimeError) as error:
-        print(f"{PROG}: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print(f"{PROG}: stopped", file=sys.stderr)
-        return 130
-    return 0
+    return run(parser(), _report, argv)
+
+
+def _report(args: argparse.Namespace) -> None:
+    """Plays and prints."""
+    if args.hands < 2:
+        raise ValueError(f"--hands {args.hands}; allowed: 2 or more")
+    if args.seed < 0:
+        raise ValueError(f"--seed {args.seed}; allowed: 0 or more")
+    spiel.game()
+    pair = seated(args.a), seated(args.b)
+    results = _played(pair, args.hands, args.seed, not args.knock_10)
+    game = "knock with 10" if args.knock_10 else "Oklahoma"
+    print(f"OpenSpiel's table, {game}, seed {args.seed}\n\n{as_text(results)}")
 
 
 def _played(pair: tuple[Any, Any], n_hands: int, seed: int, oklahoma: bool) -> TableResults:

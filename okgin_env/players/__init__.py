@@ -33,6 +33,11 @@ DESCRIPTIONS = {
     "expert": "a trained network, for two seats: the strongest that does not look ahead",
     "search": "plays moves out in imagined worlds: search:1024, search:256,base=expert (docs/players.md)",
 }
+OTHERS = (
+    "a model file (.zip of stable-baselines3, .safetensors); only its numbers are read, no code is run",
+    "package.module:Class for a class of your own (its module is imported, and so runs its code)",
+    "cmd: and a command line for a program in any language (docs/protocol.md)",
+)
 MODEL_SUFFIXES = (".zip", ".safetensors")
 PROGRAM = "cmd:"
 SEARCH = "search"
@@ -41,6 +46,12 @@ SEARCH = "search"
 def names() -> list[str]:
     """The scripted players' names."""
     return [policy.name for policy in POLICIES]
+
+
+def listed() -> str:
+    """What can be a player, a line each, for the help of a command line."""
+    rows = [f"  {name:8} {text}" for name, text in DESCRIPTIONS.items()]
+    return "\n".join([*rows, *(f"  {line}" for line in OTHERS)])
 
 
 def runs_code(spec: str) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from okgin_env import analysis
+from okgin_env import analysis, cards
 from okgin_env.layout import N_CARDS
 from okgin_env.render.style import FOUR_COLOURS, SUIT_SHAPES, SUIT_SIGNS, THEMES, Theme
-from okgin_env.view import SeatView, action_text
+from okgin_env.render.words import last_line, name_of
+from okgin_env.view import SeatView
 
 WIDTH = 900
 CARD_W, CARD_H, STEP, GAP = 52, 74, 40, 16
@@ -210,31 +211,10 @@ class _Composer:
     # --- parts ----------------------------------------------------------------------------------------
 
     def _name(self, seat: int) -> str:
-        if self.names:
-            return self.names[seat]
-        return "you" if seat == self.view.seat else f"seat {seat}"
+        return name_of(self.view, seat, self.names)
 
     def _last(self) -> str:
-        view = self.view
-        last = "cards are dealt"
-        if view.history:
-            seat, action = view.history[-1]
-            verb, _, card = action_text(action).partition(" ")
-            if action >= 107:
-                verb, card = "big gin", ""
-            words = {"draw": "drew from the stock", "take": "took the top card", "pass": "passed"}
-            words |= {"discard": "discarded", "knock": "knocked with"}
-            last = f"{self._name(seat)} {words.get(verb, verb)} {_pretty(card)}".rstrip()
-        if view.phase == "over":
-            winners = [s for s, points in enumerate(view.points) if points > 0]
-            won = ", ".join(f"{self._name(s)} +{view.points[s]}" for s in winners)
-            return f"{last}; {view.ending.replace('_', ' ')}" + (f": {won}" if won else "")
-        asked = {"offer": "takes or passes the upcard", "draw": "draws", "discard": "discards"}
-        who = self._name(view.to_move)
-        verb = asked[view.phase]
-        if view.to_move == view.seat and not self.names:
-            verb = " ".join(w if w in ("or", "the", "upcard") else w.removesuffix("s") if w != "passes" else "pass" for w in verb.split())  # fmt: skip
-        return f"{last}; {who} {verb}"
+        return last_line(self.view, self._name, lambda card: _pretty(cards.card_text(card)))
 
     def _seat_label(self, seat: int) -> None:
         moving = self.view.phase != "over" and seat == self.view.to_move

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from okgin_env import analysis
 from okgin_env.cards import RANKS, SUITS
 from okgin_env.layout import N_CARDS
-from okgin_env.view import SeatView, action_text
+from okgin_env.render.words import last_line, name_of
+from okgin_env.view import SeatView
 
 NAME_WIDTH = 11
 _COLUMN = NAME_WIDTH + 3  # of headings: a seat's number and name, and a space
@@ -51,27 +52,6 @@ def paint_cards(text: str) -> str:
     return _CARD.sub(lambda found: paint(found[0], _SUIT_STYLES[found[0][1]]), text)
 
 
-def told(who: str, action: int, card: str | None = None) -> str:
-    """A move in words, such as "seat 1 discards Td".
-
-    Args:
-        who: What the seat is called.
-        action: Action id.
-        card: The card drawn or taken, where it is known.
-    """
-    kind, _, given = action_text(action).partition(" ")
-    s = "" if who == "you" else "s"
-    words = {
-        "draw": f"draw{s} {card + ' ' if card else ''}from the stock",
-        "take": f"take{s} {card or 'the top card'} from the pile",
-        "pass": f"pass{'es' if s else ''}",
-        "discard": f"discard{s} {given}",
-        "knock": f"knock{s}, discarding {given}",
-        "big": f"lay{s} down every card: big gin",
-    }
-    return f"{who} {words[kind]}"
-
-
 class _Page:
     """One view, drawn from top to bottom. Lines are put together plain and then coloured."""
 
@@ -87,10 +67,8 @@ class _Page:
     # --- parts ------------------------------------------------------------------------------------
 
     def _name(self, seat: int) -> str:
-        if self.names:
-            width = NAME_WIDTH if self.view.rules.players < 4 else 9  # four scores stand on a line
-            return self.names[seat][:width].rstrip()
-        return "you" if seat == self.view.seat else f"seat {seat}"
+        width = NAME_WIDTH if self.view.rules.players < 4 else 9  # four scores stand on a line
+        return name_of(self.view, seat, self.names)[:width].rstrip()
 
     def _style(self, text: str, style: str) -> str:
         return paint(text, style) if self.colour else text
@@ -189,21 +167,7 @@ class _Page:
         return lines
 
     def _last(self) -> str:
-        view = self.view
-        last = "the cards are dealt"
-        if view.history:
-            seat, action = view.history[-1]
-            last = told(self._name(seat), action, view.taken)
-        if view.phase != "over":
-            asked = {"offer": "take or pass the upcard", "draw": "draw", "discard": "discard"}
-            last += f"; {self._name(view.to_move)} to {asked[view.phase]}"
-        elif view.ending == "void":
-            last += "; the hand is void, nobody scores"
-        elif view.ending == "illegal":
-            last += f"; {self._name(view.to_move)} did something illegal, the others score"
-        else:
-            won = [(self._name(s), points) for s, points in enumerate(view.points) if points]
-            last += "; " + (", ".join(f"{who} +{points}" for who, points in won) or "nobody scores")
+        last = last_line(self.view, self._name)
         return paint_cards(last) if self.colour else last
 
 

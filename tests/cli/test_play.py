@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from okgin_env import Rules, __main__, histories, players
-from okgin_env.cli import entry
+from okgin_env import Rules, histories, players
+from okgin_env.cli import entry, play
+from okgin_env.cli import main as command_line
 from okgin_env.env import OklahomaGinEnv
 from okgin_env.kernel.jit import PLAIN
 from okgin_env.layout import BIG_GIN, DRAW_STOCK, DRAW_TOP, KNOCK, N_ACTIONS, OVER, PASS
@@ -470,7 +471,7 @@ def test_letters_that_a_terminal_does_not_know_end_no_game(tmp_path: Path) -> No
 def test_bad_options_are_one_line(
     args: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert __main__.main(["play", *args]) == 2
+    assert command_line.main(["play", *args]) == 2
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
@@ -479,11 +480,11 @@ def test_bad_options_are_one_line(
 
 def test_help_teaches_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
-        __main__.main(["play", "--help"])
+        command_line.main(["play", "--help"])
     shown = capsys.readouterr().out
     for word in ("examples:", "--against careful --seed 7", "camper", "k 7h knocks", "NO_COLOR"):
         assert word in shown
-    assert __main__.main([]) == 2
+    assert command_line.main([]) == 2
     assert "play" in capsys.readouterr().out
 
 
@@ -506,7 +507,7 @@ def test_colours_are_for_terminals_and_can_be_refused(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: tty)
-    assert __main__.has_colour() == expected
+    assert play.has_colour() == expected
 
 
 def test_players_names_are_told_apart() -> None:

@@ -121,7 +121,7 @@ def test_what_a_served_player_prints_is_no_answer(
 
 
 def test_a_player_that_cannot_be_made_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    from okgin_env.__main__ import main
+    from okgin_env.cli.main import main
 
     assert main(["serve", "nobody"]) == 2
     error = capsys.readouterr().err
