@@ -134,15 +134,9 @@ def read_curve(path: Path, columns: Sequence[str] = RUN_COLUMNS) -> pd.DataFrame
         OSError: It cannot be read.
     """
     kinds: Any = dict.fromkeys(columns, "float64") | {"against": "str", columns[0]: "int64"}
-    try:
-        rows = pd.read_csv(
-            path,
-            usecols=list(columns),
-            dtype=kinds,
-            keep_default_na=False,
-            float_precision="round_trip",
-        )
-        return rows.loc[:, list(columns)]
+    try:  # read as text first: versions of pandas differ in whether they read numbers to the last bit
+        rows = pd.read_csv(path, usecols=list(columns), dtype="str", keep_default_na=False)
+        return rows.loc[:, list(columns)].astype(kinds)
     except ValueError as error:
         raise ValueError(f"'{path}' is no learning curve: {told(error)}") from error
 

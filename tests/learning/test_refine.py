@@ -148,7 +148,10 @@ def test_runs_go_on_and_end_the_same(
     assert all(map(np.array_equal, first.weights, second.weights))
     with safe_open(tmp_path / "a/policy.safetensors", framework="numpy") as file:
         about = file.metadata()
-    assert about["refined"].startswith("python -m okgin_env refine POLICY --out FOLDER")
+    before, now = about["refined"].split("; ")  # the expert is a refined policy itself
+    assert before.startswith("python -m agents.refine POLICY")
+    assert now == ASKED.command()
+    assert now.startswith("python -m okgin_env refine POLICY --out FOLDER --rules classic")
     assert json.loads((tmp_path / "a/config.json").read_text())["positions"] == 3000
     with pytest.raises(ValueError, match="one that the same command has begun"):
         refine.refine(replace(ASKED, seed=6), tmp_path / "a", 1, quiet)
