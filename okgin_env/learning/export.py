@@ -32,7 +32,13 @@ def as_player(policy: BasePolicy, name: str) -> NetworkPlayer:
         tuple(tensors[f"{layer}.weight"].copy() for layer in layers),
         tuple(tensors[f"{layer}.bias"].copy() for layer in layers),
         "relu",
+        features_of(policy),
     )
+
+
+def features_of(policy: BasePolicy) -> str:
+    """What the policy's inputs are, as its observation space says; empty: that of no environment of this package."""
+    return getattr(policy.observation_space, "features", "")
 
 
 def export(policy: BasePolicy, path: Path, metadata: Mapping[str, str]) -> None:
@@ -43,7 +49,7 @@ def export(policy: BasePolicy, path: Path, metadata: Mapping[str, str]) -> None:
         path: File to write, ending in ``.safetensors``.
         metadata: What else the file says of itself (rules, seed, steps, commit …).
     """
-    write_policy(policy_tensors(policy), path, metadata)
+    write_policy(policy_tensors(policy), path, {"features": features_of(policy), **metadata})
 
 
 def write_policy(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import shlex
 import sys
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from okgin_env import Rules
 from okgin_env.arena.report import tables
@@ -123,7 +126,10 @@ def ship(
         exploited=exploited_text(exploited),
         weakest=_weakest(content["pairs"]),
     )  # fmt: skip
-    write_bytes(FOLDER / f"{config.rules}.safetensors", weights.read_bytes())
+    packed = io.BytesIO()  # NumPy's own format: the core reads it without any other library
+    content: dict[str, Any] = tensors.read_all(weights) | {k: np.array(v) for k, v in about.items()}
+    np.savez(packed, **content)
+    write_bytes(FOLDER / f"{config.rules}.npz", packed.getvalue())
     write_text(FOLDER / f"{config.rules}.md", card)
     return card
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
-from safetensors.numpy import save
+from safetensors.numpy import load_file, save
 
 from okgin_env.utils.files import write_bytes
 
@@ -33,6 +33,11 @@ def names(path: Path) -> set[str]:
     """The names of a file's arrays."""
     with safe_open(path, framework="numpy") as file:
         return set(file.keys())
+
+
+def read_all(path: Path) -> Arrays:
+    """All arrays of a file of one's own."""
+    return load_file(path)
 
 
 def read(path: Path, expected: Mapping[str, NDArray[Any]]) -> Arrays:

@@ -70,10 +70,11 @@ class Refinement:
         player = NetworkPlayer.load(Path(self.policy))
         if player.activation != "relu":
             raise ValueError(f"policy={self.policy!r} has {player.activation}; allowed: relu")
-        n_in = player.weights[0].shape[1]
-        if n_in != (size := layout(2, False, True).size):
+        n_in, today = player.weights[0].shape[1], layout(2, False, True)
+        if n_in != today.size or player.features not in ("", today.described):
             raise ValueError(
-                f"policy={self.policy!r} sees {n_in} features; allowed: {size} (two seats, single hands, outlook)"
+                f"policy={self.policy!r} sees {n_in} features; allowed: the {today.size} of today (two seats, "
+                "single hands, outlook)"
             )
 
     def to_json(self) -> str:

@@ -12,6 +12,7 @@ from rich.progress import Progress, TimeElapsedColumn
 
 from okgin_env import Rules
 from okgin_env.arena.store.provenance import commit
+from okgin_env.layout import layout
 from okgin_env.learning import ladder, tensors
 from okgin_env.learning.config import AGENT
 from okgin_env.learning.export import write_policy
@@ -46,6 +47,7 @@ def refine(asked: Refinement, out: Path, workers: int, console: Console) -> dict
     torch.set_num_threads(1)
     rules, about = Rules.preset(asked.rules), tensors.metadata(Path(asked.policy))
     before = f"{about['refined']}; " if "refined" in about else ""
+    about |= {"features": layout(2, False, True).described}
     about |= {"refined": before + asked.command(), "refined_at": commit()}
     policies = [Path(asked.policy)]
     policies += [out / f"round_{k + 1}.safetensors" for k in range(asked.rounds)]
