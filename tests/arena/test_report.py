@@ -470,6 +470,9 @@ PROBE = """
   button("play").click(); await until(() => button("play").textContent === "Play"); note();
   byId("theme").click(); seen.push(document.documentElement.dataset.theme);
   const title = byId("hand-title").textContent;
+  const radios = [...document.querySelectorAll("#views input")];
+  const noted = () => byId("count").textContent + radios.findIndex((radio) => radio.checked);
+  radios[2].click(); press("Home", radios[2]); seen.push(noted()); press("ArrowRight", radios[2]); seen.push(noted());
   press("n"); await until(() => byId("hand-title").textContent !== title);
   seen.push(byId("hand-title").textContent.split(":")[0]);
   const head = document.querySelector('th[data-key="points"] button');
@@ -506,10 +509,11 @@ def test_keys_buttons_sorting_and_limits_work(folder: Path, outcome: Outcome) ->
     seen = json.loads(found.texts["probe"])
     steps = [1, 2, 3, 2, last, last, 0, 0, last, last - 1, last]
     assert seen[: len(steps)] == [f"{step} of {last}" for step in steps]
-    theme, title, is_sorted, address = seen[len(steps) :]
+    theme, home, arrow, title, is_sorted, address = seen[len(steps) :]
+    assert home == arrow == f"0 of {last}2"  # arrows are the radio buttons' own keys
     assert theme in ("light", "dark")
     assert (title, is_sorted) == ("Hand 2", "true")
-    assert {"hand=2", "sort=-points", f"theme={theme}"} <= set(address[1:].split("&"))
+    assert {"hand=2", "view=1", "sort=-points", f"theme={theme}"} <= set(address[1:].split("&"))
 
 
 LIMITS_PROBE = """

@@ -135,7 +135,8 @@ function onKey(event) {
   const target = event.target;
   if (!opened || event.ctrlKey || event.metaKey || event.altKey) return;
   if (target !== document.body && !$("viewer").contains(target)) return;
-  if (target.matches("input, select")) return; // they have keys of their own
+  if (target.matches('input:not([type="radio"]), select')) return; // they have keys of their own
+  if (target.type === "radio" && (event.key === " " || event.key.startsWith("Arrow"))) return;
   if (event.key === " " && target.matches("button")) return;
   const command = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (!command || (target === document.body && ["first", "last", "play"].includes(command))) return;
