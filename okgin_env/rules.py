@@ -86,7 +86,6 @@ class Rules:
         undercut_on_tie: Whether equal deadwood is an undercut (else nobody scores).
         big_gin_bonus: Points for all eleven cards melded; 0: there is no big gin.
         spades_double: Whether a spade upcard doubles all points of the hand.
-        ace_doubles: Whether an ace upcard doubles all points of the hand.
         first_dealer: "random" or a seat.
         next_dealer: Who deals the next hand: its "winner", its "loser", or the next seat ("alternates").
         void_dealer: Who deals after a void hand: the "same" dealer or the next seat ("alternates").
@@ -106,7 +105,6 @@ class Rules:
     undercut_on_tie: bool = _flag(True)
     big_gin_bonus: int = _number(0, 0, 1000)
     spades_double: bool = _flag(False)
-    ace_doubles: bool = _flag(False)
     first_dealer: int | Literal["random"] = _number("random", 0, MAX_PLAYERS - 1, {"random": -1})
     next_dealer: Literal["winner", "loser", "alternates"] = _word("winner", NEXT_DEALER)
     void_dealer: Literal["same", "alternates"] = _word("same", VOID_DEALER)

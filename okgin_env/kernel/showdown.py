@@ -277,6 +277,3 @@ def settle(s, rules, big_gin):
     if rules.spades_double != 0 and s.upcard < N_RANKS:
         for p in range(MAX_PLAYERS):
             s.points[p] *= 2
-    if rules.ace_doubles != 0 and s.upcard % N_RANKS == 0:
-        for p in range(MAX_PLAYERS):
-            s.points[p] *= 2

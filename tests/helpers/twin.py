@@ -28,7 +28,6 @@ FIELDS = frozenset(
         "undercut_on_tie",
         "big_gin_bonus",
         "spades_double",
-        "ace_doubles",
         "first_dealer",
         "next_dealer",
         "void_dealer",
@@ -199,7 +198,6 @@ def settle(
     hands: Sequence[Iterable[int]],
     big_gin: bool = False,
     spade_upcard: bool = False,
-    ace_upcard: bool = False,
 ) -> tuple[str, list[int], list[int]]:
     """Settles a hand in which somebody knocked (The showdown).
 
@@ -235,8 +233,6 @@ def settle(
                 points[seat] = -difference + rules.undercut_bonus
                 ending = "undercut"
     if rules.spades_double and spade_upcard:
-        points = [2 * score for score in points]
-    if rules.ace_doubles and ace_upcard:
         points = [2 * score for score in points]
     return ending, points, counted
 
@@ -383,8 +379,7 @@ class TwinHand:
     def _show(self, big_gin: bool) -> None:
         self.knocker, self.phase = self.seat, layout.OVER
         spade = self.upcard < layout.N_RANKS  # spades are suit 0
-        ace = self.upcard % layout.N_RANKS == 0
-        ended = settle(self.rules, self.seat, self.hands, big_gin, spade, ace)
+        ended = settle(self.rules, self.seat, self.hands, big_gin, spade)
         self.ending, self.points, self.deadwood = ended
 
     def _forfeit(self) -> None:

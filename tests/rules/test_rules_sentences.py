@@ -120,7 +120,7 @@ TABLE: dict[str, dict[str, Any]] = {
 def test_preset_table(name: str) -> None:
     common = {
         "players": 2, "hand_size": 10, "knock_limit": "upcard", "ace_limit": 1, "gin_bonus": 25,
-        "undercut_bonus": 10, "undercut_on_tie": True, "big_gin_bonus": 0, "spades_double": False, "ace_doubles": False,
+        "undercut_bonus": 10, "undercut_on_tie": True, "big_gin_bonus": 0, "spades_double": False,
         "first_dealer": "random", "next_dealer": "winner", "void_dealer": "same", "target": 100,
         "game_bonus": 0, "box_bonus": 0, "shutout": False, "max_turns": 100,
     }  # fmt: skip
@@ -167,7 +167,6 @@ BAD_FIELDS: list[tuple[str, Any, str]] = [
     ("big_gin_bonus", 1001, "0 to 1000"),
     ("spades_double", 2, "True or False"),
     ("spades_double", None, "True or False"),
-    ("ace_doubles", 2, "True or False"),
     ("first_dealer", -1, "0 to 1 or 'random'"),
     ("first_dealer", 2, "0 to 1 or 'random'"),
     ("first_dealer", "me", "0 to 1 or 'random'"),

@@ -17,7 +17,7 @@ from tests.helpers.lockstep import Mismatch, play_table
 from tests.helpers.random_tables import random_rules
 
 SEED = 7
-EVERYTHING = Rules(big_gin_bonus=50, spades_double=True, ace_doubles=True, game_bonus=100, box_bonus=20, shutout=True)
+EVERYTHING = Rules(big_gin_bonus=50, spades_double=True, game_bonus=100, box_bonus=20, shutout=True)
 CHANGES: list[tuple[Rules, dict[str, Any]]] = [
     (EVERYTHING, {"knock_limit": 10}),
     (EVERYTHING, {"ace_limit": 0}),
@@ -27,7 +27,6 @@ CHANGES: list[tuple[Rules, dict[str, Any]]] = [
     (EVERYTHING, {"big_gin_bonus": 0}),
     (EVERYTHING, {"big_gin_bonus": 51}),
     (EVERYTHING, {"spades_double": False}),
-    (EVERYTHING, {"ace_doubles": False}),
     (EVERYTHING, {"next_dealer": "loser"}),
     (EVERYTHING, {"next_dealer": "alternates"}),
     (EVERYTHING, {"void_dealer": "alternates"}),
