@@ -20,7 +20,7 @@ from okgin_env.utils.files import write_text
 
 def results(rules: Rules, player: str, n_hands: int, seed: int) -> np.ndarray:
     """(2, P) shares of hands that bring the dealer, or the other seat, k points; nobody's are halved in column 0."""
-    tables, games = Games(n_hands, rules, seat=NOBODY), np.arange(n_hands)
+    tables, games = Games(n_hands, rules, no_learner=NOBODY), np.arange(n_hands)
     seeds = np.random.SeedSequence(seed).generate_state(n_hands, np.uint64).astype(np.uint64)
     tables.seed(games, seeds)
     tables.reset(games)

@@ -75,7 +75,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
             1,
             rules,
             players=players,
-            seat=EVERYBODY,
+            no_learner=EVERYBODY,
             episode=episode,
             reward=reward,
             outlook=outlook,

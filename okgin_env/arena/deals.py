@@ -41,7 +41,9 @@ class Tables:
         self.pair, self.rules, self.matches = pair, rules, matches
         n_seats = rules.players
         n_games = len(streams) * n_seats
-        self.games = Games(n_games, rules, seat=NOBODY, episode="match" if matches else "hand")
+        self.games = Games(
+            n_games, rules, no_learner=NOBODY, episode="match" if matches else "hand"
+        )
         self.all = np.arange(n_games)
         self.seat_of_a = self.all % n_seats
         self.who = np.ones((n_games, MAX_PLAYERS), np.int8)  # which player sits where

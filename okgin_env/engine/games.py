@@ -20,7 +20,6 @@ from okgin_env.engine.decisions import OpponentLike, answer, ask, view_of
 from okgin_env.engine.opponents import Opponents
 from okgin_env.engine.threads import Threads
 from okgin_env.kernel import batch
-from okgin_env.kernel.batch import EVERYBODY, NOBODY
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import N_CARDS, OVER, REWARDS, layout
 from okgin_env.players.base import Decisions
@@ -54,7 +53,8 @@ class Games:
         players: Seats of a preset.
         opponent: Whom the learner plays in every game: one player, or one for each other seat in turn order.
         pool: Several such opponents instead; game i is played against `pool[i % len(pool)]`.
-        seat: The learner's seat; `kernel.batch.EVERYBODY`: there are no opponents, whoever is to move is given its action
+        seat: The learner's seat.
+        no_learner: In its place `kernel.batch.EVERYBODY`: there are no opponents, whoever is to move is given its action
             by `step`, and a forfeit ends the episode; `NOBODY`: the same, but a forfeit ends the hand only.
         episode: "hand" or "match".
         reward: "points", "win" or "match".
@@ -79,6 +79,7 @@ class Games:
         opponent: OpponentLike = "simple",
         pool: Sequence[OpponentLike] = (),
         seat: int = 0,
+        no_learner: int | None = None,
         episode: str = "hand",
         reward: str = "points",
         outlook: bool = False,
@@ -88,8 +89,10 @@ class Games:
             raise ValueError(f"num_envs={shown(n_games)}; allowed: 1 or more")
         self.rules = as_rules(rules, players)
         check_episode(self.rules, episode, reward)
-        if seat not in (NOBODY, EVERYBODY):
+        if no_learner is None:  # never told by a seat, which users give: -1 is none
             check_seat("seat", seat, self.rules)
+        else:
+            seat = no_learner
         self._threads = Threads(threads, n_games)
         self.n_games = n_games
         self.seat = seat

@@ -153,7 +153,7 @@ def test_a_position_is_the_same_game_in_every_adapter() -> None:
         single, turns = OklahomaGinEnv(), aec.raw_env()
         for env in (single, turns):
             env.reset(seed=seed, options={"state": HAND})
-        assert single.games.states.tobytes() == turns._states.tobytes()
+        assert single.games.states.tobytes() == turns.games.states.tobytes()
         stocks.add(single.games.states["deck"].tobytes())
     assert len(stocks) == 2
     with pytest.raises(ValueError, match="state with deck or dealer"):

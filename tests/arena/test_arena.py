@@ -21,6 +21,7 @@ from okgin_env.arena.statistics import bradley_terry, clustered_mean
 from okgin_env.arena.summary import ratings, speeds, summary
 from okgin_env.cli import evaluate
 from okgin_env.layout import UNDERCUT
+from tests.helpers.bots import Outside
 from tests.helpers.paths import ROOT
 
 NAMES = ("first", "second", "third", "fourth")
@@ -32,15 +33,6 @@ def summarised(a, b, rules: Rules, n_deals: int, seed: int, n_matches: int = 0) 
     matches = play(a, b, rules, n_matches, seed, matches=True) if n_matches else None
     pair = Pair(hands.results, matches, hands.knocks, hands.shown)
     return summary(pair, speeds([pair], [a, b], rules))
-
-
-class Outside(players.Bot):
-    """`knocker`, asked from outside the kernel."""
-
-    name = "outside"
-
-    def act(self, decisions):
-        return players.make("knocker").act(decisions)
 
 
 def test_same_player_on_paired_deals_is_exactly_even() -> None:
@@ -57,10 +49,10 @@ def test_outside_player_plays_the_same_hands_as_in_the_kernel(rules: str, seats:
     table_rules = Rules.preset(rules, seats)
     a, b = players.make("knocker"), players.make("knocker")
     inside = play(a, b, table_rules, 60, seed=1)
-    outside = play(Outside(), b, table_rules, 60, seed=1)
+    outside = play(Outside("knocker"), b, table_rules, 60, seed=1)
     assert np.array_equal(inside.points, outside.points)
     assert np.array_equal(inside.ending, outside.ending)
-    matches = [play(p, b, table_rules, 5, seed=1, matches=True) for p in (a, Outside())]
+    matches = [play(p, b, table_rules, 5, seed=1, matches=True) for p in (a, Outside("knocker"))]
     assert np.array_equal(matches[0].points, matches[1].points)
     assert np.array_equal(matches[0].winner, matches[1].winner)
 
@@ -279,7 +271,7 @@ def test_bad_arguments_are_one_line(
 
 
 def test_bars_in_names_do_not_end_cells() -> None:
-    found = summarised(Outside(), players.make("simple"), Rules.preset("classic"), 4, 0)
+    found = summarised(Outside("knocker"), players.make("simple"), Rules.preset("classic"), 4, 0)
     found |= {"a": "a|b", "ms_per_decision": {"a|b": 0.0}}
     assert "| a\\|b | simple |" in table([found])
 

@@ -69,6 +69,9 @@ class Adapter:
         """The record of a game in the middle of a hand, for `options`."""
         raise NotImplementedError
 
+    def change_opponents(self, rng: Random) -> None:
+        """Seats other opponents from the next deal, where there are opponents."""
+
     def copies(self) -> list[Any]:
         """Copies that must go on as this one does."""
         return [copy.deepcopy(self), pickle.loads(pickle.dumps(self))]
@@ -126,6 +129,11 @@ class Machine(RuleBasedStateMachine):
         if kind in ("dealer", "both"):
             options["dealer"] = rng.randrange(2)
         self._reset(seed, options, rng)
+
+    @rule(word=WORDS)
+    def change_opponents(self, word: int) -> None:
+        """Other opponents, in the middle of a game."""
+        self.adapter.change_opponents(Random(word))
 
     @rule(word=WORDS)
     def be_absurd(self, word: int) -> None:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from okgin_env import ENV_ID, aec, sb3
 from okgin_env.env import OklahomaGinEnv
-from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.vector import OklahomaGinVectorEnv
 from tests.helpers import absurd
 from tests.helpers.absurd import Absurd, bad_resets, check_refused
@@ -69,6 +68,14 @@ class Single(Adapter):
             yield Absurd(f"step({action!r})", lambda a=action: self.env.step(a), ("action",))
         yield from bad_resets(self.env.reset, iter(absurd.SEEDS))
 
+    def change_opponents(self, rng: Random) -> None:
+        opponent = self.table.against(rng)["opponent"]
+        before = self.masks()
+        self.env.unwrapped.set_opponents(opponent)  # pyright: ignore
+        hold((self.masks() == before).all(), "other opponents change the hand in play")
+        self.kwargs["opponent"] = opponent
+        self.reset(None, {}, rng)  # a saved game does not say whom its hand is played against
+
     def copies(self) -> list[Adapter]:
         made: list[Adapter] = [copy.deepcopy(self)]
         if not self.over:  # gymnasium's wrappers cannot be pickled; a saved game is the same
@@ -84,12 +91,30 @@ class Single(Adapter):
 
 
 class Batch(Adapter):
-    """All that the adapters of many games have in common."""
+    """All that the adapters of many games have in common; against a pool of opponents or one."""
+
+    def __init__(self, table: Table, rng: Random) -> None:
+        self.table, self.kwargs, self.n_games = table, table.against(rng), table.n_games
+        if rng.random() < 0.5:
+            self.kwargs["pool"] = self._pool(rng)
+
+    def _pool(self, rng: Random) -> list[Any]:
+        return [self.table.against(rng)["opponent"] for _ in range(rng.randint(1, 4))]
+
+    def change_opponents(self, rng: Random) -> None:
+        before = self.seen()
+        if rng.random() < 0.5:
+            self.env.set_opponents(pool=self._pool(rng))
+        else:
+            self.env.set_opponents(self.table.against(rng)["opponent"])
+        hold(self.seen() == before, "other opponents change the hands in play")
 
     def masks(self) -> NDArray[np.int8]:
         return self.env.action_masks().astype(np.int8)
 
     def absurd(self) -> Iterator[Absurd]:
+        for bad in ("nobody", 5, ["simple"] * 5):
+            yield Absurd(f"set_opponents({bad!r})", lambda o=bad: self.env.set_opponents(o), absurd.ARGUMENT_WORDS["pool"])  # fmt: skip
         for actions in absurd.action_arrays(self.n_games):
             yield Absurd(f"step({actions!r})", lambda a=actions: self.env.step(a), ("action",))
 
@@ -98,7 +123,7 @@ class Vector(Batch):
     """`gymnasium.make_vec`, in each mode of resetting."""
 
     def __init__(self, table: Table, rng: Random) -> None:
-        self.table, self.kwargs, self.n_games = table, table.against(rng), table.n_games
+        super().__init__(table, rng)
         self.mode = rng.choice([*AutoresetMode])
         self.env = gym.make_vec(ENV_ID, self.n_games, autoreset_mode=self.mode, **self.kwargs)
         self.ended = np.zeros(self.n_games, np.bool_)
@@ -156,12 +181,10 @@ class Vector(Batch):
 
 
 class Sb3(Batch):
-    """stable-baselines3's VecEnv, with a pool of opponents or without."""
+    """stable-baselines3's VecEnv."""
 
     def __init__(self, table: Table, rng: Random) -> None:
-        self.table, self.kwargs, self.n_games = table, table.against(rng), table.n_games
-        if rng.random() < 0.5:
-            self.kwargs["pool"] = [rng.choice([*POLICY_IDS]) for _ in range(rng.randint(1, 4))]
+        super().__init__(table, rng)
         self.env = sb3.OklahomaGinVecEnv(self.n_games, seed=rng.randrange(1000), **self.kwargs)
 
     def reset(self, seed: int | None, options: dict[str, Any], rng: Random) -> None:
@@ -218,7 +241,8 @@ class Aec(Adapter):
         self.env = rng.choice((aec.env, aec.raw_env))(**table.settings)
 
     def masks(self) -> NDArray[np.int8]:
-        return self.env.observe(self.env.agent_selection)["action_mask"][None]
+        agent = self.env.agent_selection
+        return self.env.observe(agent)["action_mask"][None]
 
     def reset(self, seed: int | None, options: dict[str, Any], rng: Random) -> None:
         self.env.reset(seed=seed, options=options)
@@ -264,14 +288,14 @@ class Aec(Adapter):
     def seen(self) -> bytes:
         bare = self.env.unwrapped
         more = (bare.agents, bare.rewards, bare._cumulative_rewards, bare.terminations, bare.agent_selection)  # fmt: skip
-        return bare._states.tobytes() + bare._finals.tobytes() + repr(more).encode()
+        return super().seen() + repr(more).encode()
 
     def saved(self) -> bytes | None:
-        return self.env.unwrapped._states[0].tobytes() if self.env.agents else None
+        return self.env.unwrapped.games.states[0].tobytes() if self.env.agents else None
 
 
 ADAPTERS: dict[str, type[Adapter]] = {"single": Single, "vector": Vector, "sb3": Sb3, "aec": Aec}
-_LEARNER = ("rules", "players", "seat", "opponent", "episode", "reward")
+_LEARNER = ("rules", "players", "seat", "opponent", "pool", "episode", "reward")
 MAKERS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     # gymnasium.make looks at some arguments itself
     "single": (OklahomaGinEnv, (*_LEARNER, "render_mode", "illegal")),
@@ -281,7 +305,7 @@ MAKERS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     ),
     "sb3": (
         lambda **kwargs: sb3.OklahomaGinVecEnv(**{"num_envs": 2, **kwargs}),
-        (*_LEARNER, "threads", "num_envs", "seed", "pool"),
+        (*_LEARNER, "threads", "num_envs", "seed"),
     ),
     "aec": (aec.raw_env, ("rules", "players", "episode", "reward", "render_mode")),
 }

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from okgin_env import players
 from okgin_env.layout import BIG_GIN, DRAW_STOCK, KNOCK
 from okgin_env.players import Bot, Decisions
+from okgin_env.players.base import Player
 from okgin_env.view import SeatView
 
 
@@ -37,7 +38,7 @@ class Cheater(Named):
         return self.answer if view.discards[view.seat] else view.legal[0]
 
 
-class Outside:
+class Outside(Player):
     """A scripted player that the kernel does not know of, so that adapters must ask it."""
 
     def __init__(self, inner: str) -> None:

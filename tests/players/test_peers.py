@@ -37,6 +37,7 @@ from okgin_env.peers.spiel_state import mirrored
 from okgin_env.players import Bot, Decisions, Player
 from okgin_env.positions import position
 from okgin_env.view import SeatView
+from tests.helpers.bots import Outside
 from tests.helpers.paths import PATIENCE, ROOT, environment
 
 try:  # not by importorskip: two workers of pytest would meet in RLCard's first import
@@ -48,17 +49,6 @@ OPENSPIEL = Rules.preset("openspiel")
 MELDED = "4s 5s 6s 7s 9c Tc Jc Qc"  # two runs, for hands that are nearly melded
 JUNK = "2d 4d 7d 9d Jd Kd 3h 5h 8h Th"  # a hand without a meld
 PARTS = (2, 104, 2, 10, 52, 52, 52, 370)  # of OpenSpiel's observation
-
-
-class Outside:
-    """A scripted player that is asked like a stranger's, so that every table draws the same for it."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._player = players.make(name)
-
-    def act(self, decisions: Decisions) -> np.ndarray:
-        return self._player.act(decisions)
 
 
 class Spy(Outside):

@@ -49,7 +49,7 @@ def _later_decision() -> Decisions:
 
 def _dealt(seed: int) -> Games:
     """A hand before its first decision."""
-    games = Games(1, seat=EVERYBODY)
+    games = Games(1, no_learner=EVERYBODY)
     games.seed(ONE, np.array([seed], np.uint64))
     games.reset(ONE)
     return games
