@@ -1,4 +1,4 @@
-"""A refinement as one dataclass: its fields are the command line of `okgin refine`."""
+"""A refinement as one dataclass: its fields are the command line of `python -m okgin_env refine`."""
 
 from __future__ import annotations
 
