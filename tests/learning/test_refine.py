@@ -148,7 +148,7 @@ def test_runs_go_on_and_end_the_same(
     assert all(map(np.array_equal, first.weights, second.weights))
     with safe_open(tmp_path / "a/policy.safetensors", framework="numpy") as file:
         about = file.metadata()
-    before, now = about["refined"].split("; ")  # the expert is a refined policy itself
+    before, now = about["refined"].rsplit("; ", 1)  # the expert is a refined policy itself
     assert before.startswith("python -m agents.refine POLICY")
     assert now == ASKED.command()
     assert now.startswith("python -m okgin_env refine POLICY --out FOLDER --rules classic")
