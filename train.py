@@ -5,4 +5,4 @@ import sys
 from okgin_env.cli.train import main
 
 if __name__ == "__main__":
-    sys.exit(main(prog="train.py"))
+    sys.exit(main())

@@ -42,6 +42,6 @@ def _refine(args: argparse.Namespace) -> None:
     print(f"{table(args.out)}\n\n{as_text(content)}")
 
 
-def main(argv: list[str] | None = None, prog: str = "okgin refine") -> int:
+def main(argv: list[str] | None = None, prog: str = "refine") -> int:
     """Runs the command line; returns the exit status."""
     return run(parser(prog), _refine, argv, lambda args: "the same command goes on")

@@ -43,7 +43,7 @@ def _train(args: argparse.Namespace) -> None:
     train(config)
 
 
-def main(argv: list[str] | None = None, prog: str = "okgin train") -> int:
+def main(argv: list[str] | None = None, prog: str = "train.py") -> int:
     """Runs the command line; returns the exit status."""
     argv = sys.argv[1:] if argv is None else argv
     return run(

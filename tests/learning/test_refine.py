@@ -148,7 +148,7 @@ def test_runs_go_on_and_end_the_same(
     assert all(map(np.array_equal, first.weights, second.weights))
     with safe_open(tmp_path / "a/policy.safetensors", framework="numpy") as file:
         about = file.metadata()
-    before, now = about["refined"].split("; ")  # the expert is a refined policy itself
+    before, now = about["refined"].rsplit("; ", 1)  # the expert is a refined policy itself
     assert before.startswith("python -m agents.refine POLICY")
     assert now == ASKED.command()
     assert now.startswith("python -m okgin_env refine POLICY --out FOLDER --rules classic")
@@ -184,8 +184,10 @@ def test_bad_options_are_one_line(
 
 
 def test_policies_of_another_kind_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"allowed: a \.safetensors file"):
+        replace(ASKED, policy="model.zip").check()
     tensors = {"action_net.weight": np.zeros((108, 7), np.float32), "action_net.bias": np.zeros(108, np.float32)}  # fmt: skip
-    for activation, says in (("tanh", "has tanh; allowed: relu"), ("relu", "sees 7 features; allowed: 855")):  # fmt: skip
+    for activation, says in (("tanh", "has tanh; allowed: relu"), ("relu", "sees 7 features; allowed: the 855 of today")):  # fmt: skip
         path = tmp_path / f"{activation}.safetensors"
         path.write_bytes(save(tensors, metadata={"format": FORMAT, "activation": activation}))
         with pytest.raises(ValueError, match=says):

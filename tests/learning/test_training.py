@@ -304,9 +304,7 @@ def test_a_device_that_is_not_there_is_not_replaced_without_a_word(
 ) -> None:
     new = tmp_path / "new"
     assert train.main(["--preset", "smoke", "--device", "cuda", "--out", str(new)]) == 2
-    assert (
-        capsys.readouterr().err == "okgin train: device='cuda' is not there; allowed: cpu, auto\n"
-    )
+    assert capsys.readouterr().err == "train.py: device='cuda' is not there; allowed: cpu, auto\n"
     assert not new.exists()
     old = tmp_path / "old"
     shutil.copytree(run, old)
@@ -321,7 +319,7 @@ def test_too_few_moves_to_copy_are_one_line(tmp_path: Path, capsys) -> None:
     args = ["--preset", "smoke", "--imitate-moves", "10", "--out", str(tmp_path / "run")]
     assert train.main(args) == 2
     said = capsys.readouterr().err
-    assert said.startswith("okgin train: imitate_moves=10; allowed: more")
+    assert said.startswith("train.py: imitate_moves=10; allowed: more")
     assert len(said.strip().splitlines()) == 1
 
 

@@ -1,4 +1,4 @@
-"""A refinement as one dataclass: its fields are the command line of `okgin refine`."""
+"""A refinement as one dataclass: its fields are the command line of `python -m okgin_env refine`."""
 
 from __future__ import annotations
 
@@ -65,8 +65,10 @@ class Refinement:
 
     def _check_policy(self) -> None:
         """Checks that the policy is of the one kind that can be refined."""
-        if Path(self.policy).suffix != ".safetensors":
-            raise ValueError(f"policy={self.policy!r}; allowed: a .safetensors file")
+        if Path(self.policy).suffix not in (".safetensors", ".npz"):
+            raise ValueError(
+                f"policy={self.policy!r}; allowed: a .safetensors file, or one of the package's own .npz"
+            )
         player = NetworkPlayer.load(Path(self.policy))
         if player.activation != "relu":
             raise ValueError(f"policy={self.policy!r} has {player.activation}; allowed: relu")
