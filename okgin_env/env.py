@@ -235,7 +235,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         return self.games.states[0].tobytes()
 
     def view(self, reveal: bool = False) -> SeatView:
-        """What the learner may see, as a readable object that notebooks show as a picture.
+        """The learner's view, as a readable object that notebooks show as a picture.
 
         Args:
             reveal: Show all cards, for somebody who looks on.

@@ -24,7 +24,7 @@ def write(path: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, st
 
 
 def metadata(path: Path) -> dict[str, str]:
-    """What a file says of itself."""
+    """The description of itself that a file carries."""
     with safe_open(path, framework="numpy") as file:
         return dict(file.metadata() or {})
 
