@@ -1,4 +1,4 @@
-"""What matters to `search`, and by how much: ``python benchmarks/ablations.py --store ablations.sqlite``.
+"""Measures what matters to `search`, and by how much: ``python benchmarks/ablations.py --store ablations.sqlite``.
 
 Every arm differs from `search:128` in one thing and plays matches against `camper` on the same decks, with two seeds fixed beforehand.
 Results are kept as they come; a run that was stopped goes on with the same command.

@@ -1,4 +1,4 @@
-"""What masks buy: MaskablePPO, PPO without masks, and DQN on the same environment, ``python -m benchmarks.baselines``.
+"""Measures what masks buy: MaskablePPO, PPO without masks, and DQN on the same environment, ``python -m benchmarks.baselines``.
 
 All three get the same steps against the same opponents from nothing, with the networks and settings of ``train.py --preset quick`` where they
 have them. PPO without masks may choose anything, and forfeits the hand with an illegal move, in training and in play. DQN, whose

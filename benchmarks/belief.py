@@ -1,4 +1,4 @@
-"""How well imagined opponents' hands look like real ones: ``python benchmarks/belief.py --plot docs/images/belief.png``.
+"""Measures how well imagined opponents' hands look like real ones: ``python benchmarks/belief.py --plot docs/images/belief.png``.
 
 Plays hands, looks at every decision of one seat before its draw, and compares worlds drawn from its view with the truth: mean deadwood of
 the hidden hand by its owner's discards so far, and how much better than uniform dealing the worlds tell which unseen cards it

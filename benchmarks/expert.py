@@ -1,4 +1,4 @@
-"""How fast the expert decides, one decision at a time and in batches: ``python benchmarks/expert.py``."""
+"""Measures how fast the expert decides, one decision at a time and in batches: ``python benchmarks/expert.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How hands of a player against itself end, by preset: what match tables are solved from.
+"""Counts how hands of a player against itself end, by preset: match tables are solved from that.
 
 Writes okgin_env/players/hand_results.json: ``python benchmarks/hand_results.py``.
 """

@@ -1,4 +1,4 @@
-"""What the expert has learned, beside `camper`: ``python benchmarks/learned.py --run RUN`` writes docs/learned.md and its pictures.
+"""Shows what the expert has learned, beside `camper`: ``python benchmarks/learned.py --run RUN`` writes docs/learned.md and its pictures.
 
 RUN is the folder of the first stage of training (`train.py`) of the shipped network: its value network is not shipped.
 """

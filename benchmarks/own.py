@@ -1,4 +1,4 @@
-"""What of okgin_env is measured: the kernel's loops and the environments, one piece of work a call."""
+"""The parts of okgin_env that are measured: the kernel's loops and the environments, one piece of work a call."""
 
 from __future__ import annotations
 

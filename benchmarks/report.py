@@ -116,7 +116,7 @@ def as_json(
 
 
 def machine(options: argparse.Namespace, core: int | None, seconds: float) -> dict[str, Any]:
-    """Where and how it was measured."""
+    """The machine, and how it was measured."""
     packages = ("numpy", "numba", "gymnasium", "stable-baselines3", "torch", "open-spiel", "rlcard")
     versions: dict[str, str | None] = {}
     for package in packages:

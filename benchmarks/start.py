@@ -1,4 +1,4 @@
-"""How long a user waits for the first game: cold (nothing compiled yet) and warm."""
+"""Measures how long a user waits for the first game: cold (nothing compiled yet) and warm."""
 
 from __future__ import annotations
 

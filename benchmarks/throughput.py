@@ -1,4 +1,4 @@
-"""How fast is it, next to its peers and to an environment that costs nothing? One run, one core, medians."""
+"""Measures speed next to the peers' and to an environment that costs nothing: one run, one core, medians."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _measure(
 
 
 def _players(options: argparse.Namespace, only: list[str], notes: list[str]) -> list[Contestant]:
-    """Who plays in turn: kernel, environments and peers."""
+    """The works that are timed in turn: kernel, environments and peers."""
     from benchmarks import own, peers
     from okgin_env.rules import as_rules
 

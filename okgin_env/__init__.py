@@ -9,7 +9,7 @@ import gymnasium as _gymnasium
 
 from okgin_env.rules import PRESETS, Rules
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["ENV_ID", "PRESETS", "Rules", "__version__"]
 
 ENV_ID = "okgin_env/OklahomaGin-v0"

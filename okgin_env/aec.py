@@ -165,7 +165,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         self.terminations = dict.fromkeys(self.agents, done)
 
     def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
-        """What an agent gets to see: fresh arrays."""
+        """The observation and the mask of an agent: fresh arrays."""
         games, seats = self.games, np.array([self._seat[agent]])
         seen = ask(
             games.last_hand(0), _ONE, self.rules, games.rules_record, seats, games.episode, games.layout.outlook,
@@ -173,7 +173,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         return {"observation": seen.observations[0], "action_mask": seen.masks[0]}
 
     def view(self, agent: str, reveal: bool = False) -> SeatView:
-        """What an agent may see, as a readable object; with `reveal` all cards, for somebody who looks on."""
+        """The view of an agent, as a readable object; with `reveal` all cards, for somebody who looks on."""
         return self.games.view(0, self._seat[agent], reveal)
 
     def render(self) -> Any:

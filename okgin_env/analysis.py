@@ -134,7 +134,7 @@ def layoff(shown_melds: Sequence[CardsLike], cards: CardsLike) -> tuple[int, str
 
 @dataclass(frozen=True)
 class Shown:
-    """How one seat's cards lie in the showdown; all texts.
+    """The cards of one seat as they lie in the showdown; all texts.
 
     Attributes:
         melds: Its own melds, each lowest card first.
@@ -148,7 +148,7 @@ class Shown:
 
 
 def showdown(knocker: int, hands: Sequence[CardsLike]) -> list[Shown]:
-    """How every seat's cards lie after a knock or gin (The showdown).
+    """The cards of every seat as they lie after a knock or gin (The showdown).
 
     Args:
         knocker: The knocker's seat.

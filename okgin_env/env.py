@@ -96,6 +96,10 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
 
     ## Version History
     - v0: initial version.
+
+    The id gets a new version when the same seed and actions give another game, or when a feature of the observation changes its
+    meaning or goes. A new feature keeps the id, though it makes observations longer: files of trained policies name the features
+    they read and play on, and your own code finds them by name in `layout(…).slices`.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as the base class has it
@@ -235,7 +239,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         return self.games.states[0].tobytes()
 
     def view(self, reveal: bool = False) -> SeatView:
-        """What the learner may see, as a readable object that notebooks show as a picture.
+        """The learner's view, as a readable object that notebooks show as a picture.
 
         Args:
             reveal: Show all cards, for somebody who looks on.

@@ -131,7 +131,7 @@ FIRST_FEATURES: Final = (
 
 
 def _offsets(name: str, features: Iterable[Feature]) -> Any:
-    """Where features lie, one after another, as a tuple whose fields are their names, and `end`."""
+    """The offsets of features that lie one after another, as a tuple whose fields are their names, and `end`."""
     listed = [*features]
     places = accumulate((feature.width for feature in listed), initial=0)
     fields = [feature.name.removeprefix("opponent_k_") for feature in listed]
@@ -145,7 +145,7 @@ OUTLOOK_SIZE: Final = N_OUTLOOKS * N_CARDS + len(HOPE_STEPS)  # at the end, wher
 
 
 class Layout:
-    """Where each feature of an observation lies, for one number of players.
+    """The place of each feature in an observation, for one number of players.
 
     Attributes:
         players: Number of seats, 2 to 4.

@@ -33,7 +33,7 @@ MAX_SCORE = 1_000_000
 
 
 def check_options(options: Any) -> Mapping[str, Any]:
-    """What `reset(options=…)` was given, None as an empty mapping; what is in it is checked when it is used.
+    """The options of `reset(options=…)`, None as an empty mapping; what is in it is checked when it is used.
 
     Raises:
         ValueError: It is no mapping, or has a state and a deal.

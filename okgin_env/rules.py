@@ -72,7 +72,7 @@ def _flag(default: bool) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What is played at a table. The defaults are the preset ``classic``.
+    """The rules of a table. The defaults are the preset ``classic``.
 
     A variant is made with ``dataclasses.replace(Rules.preset("classic"), gin_bonus=20)``.
 

@@ -237,7 +237,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
     def _seeds(
         self, games: NDArray[np.int64], seed: int | Sequence[int | None] | None
     ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Which of the games that are reset are seeded, and with what: as single environments with these seeds."""
+        """The games that are seeded by a reset, and their seeds: as single environments with these seeds."""
         if seed is None:
             return self._all[:0], game_seeds(None, 0)
         if isinstance(seed, (str, bytes)) or not isinstance(seed, (Sequence, np.ndarray)):

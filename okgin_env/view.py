@@ -1,4 +1,4 @@
-"""What one seat may see, as readable objects.
+"""The view of one seat, as readable objects: all that it may see.
 
 A `SeatView` is made from a concealed record (`kernel.conceal.conceal`), never from the full state, so neither a bot nor a
 picture can know more than the seat it stands for.
@@ -208,12 +208,12 @@ class SeatView:
 
     @property
     def ending(self) -> str:
-        """How the hand ended: knock, gin, big_gin, undercut, void, illegal; "none" while it lasts."""
+        """The ending of the hand: knock, gin, big_gin, undercut, void, illegal; "none" while it lasts."""
         return ENDINGS[self._int("ending")]
 
     @property
     def knocker(self) -> int | None:
-        """Who knocked."""
+        """The seat that knocked."""
         seat = self._int("knocker")
         return seat if seat >= 0 else None
 
@@ -232,7 +232,7 @@ class SeatView:
         return _renderer("svg")(self, theme, four_colours)
 
     def _repr_svg_(self) -> str:
-        """What a notebook shows."""
+        """The picture that a notebook shows."""
         return self.svg()
 
     def __str__(self) -> str:

@@ -198,7 +198,7 @@ CHECKS: dict[str, tuple[str, Callable[[], str]]] = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Which checks."""
+    """The checks to run."""
     parser.add_argument("--only", nargs="+", choices=CHECKS, default=[*CHECKS])
 
 

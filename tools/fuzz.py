@@ -27,7 +27,7 @@ ROUNDS = 200  # decisions of each game of a table
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """How much, and from where."""
+    """The amount of work and the seed."""
     parser.add_argument("--decisions", type=int, default=2_000_000, help="decisions in all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--table", type=int, help="only this table")

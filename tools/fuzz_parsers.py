@@ -38,7 +38,7 @@ atheris.Fuzz()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Which readers, and how long."""
+    """The readers to fuzz, and how long."""
     parser.add_argument("--seconds", type=float, default=10.0, help="for each reader (default: 10)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--target", nargs="+", metavar="NAME", help="only these readers")

@@ -180,7 +180,7 @@ def kill_often(name: str, kills: int, seed: int, folder: Path, advance: Callable
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Which kills, and how many."""
+    """The kinds of work to kill, and how often."""
     parser.add_argument("subject", choices=SUBJECTS, help="the command that is killed")
     parser.add_argument("--kills", type=int, default=50, help="how often (default: 50)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments")

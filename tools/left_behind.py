@@ -1,4 +1,4 @@
-"""What killed runs leave behind, read to the last byte: for `tools/kill_at_random.py`.
+"""Reads what killed runs leave behind, to the last byte: for `tools/kill_at_random.py`.
 
 As a script, ``python -m tools.left_behind DIR`` records hands until it is killed: it adds them one by one to a file, and now and
 then writes all of them anew to another.
@@ -136,7 +136,7 @@ def check_tournament(folder: Path) -> float:
 
 
 def evaluated(folder: Path) -> Any:
-    """What a tournament that has ended says: the digest of all its results, and its summary."""
+    """The result of a tournament that has ended: the digest of all its results, and its summary."""
     assert (folder / "page" / "report.html").exists()
     return _untimed(json.loads((folder / "r.json").read_text()))
 

@@ -63,7 +63,7 @@ def table(title: str, rows: dict[str, str], counts: Counter[str]) -> str:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """How much, and under which limit."""
+    """The number of hands, the seed and the knock limit."""
     parser.add_argument("--hands", type=int, default=50_000, help="hands to play")
     parser.add_argument("--seed", type=int, default=1, help="same seed, same hands")
     parser.add_argument("--workers", type=int, default=1, help="processes; no other hands by it")

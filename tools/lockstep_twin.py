@@ -18,7 +18,7 @@ from tools.reliability import Row, campaign, progress
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """How much, and from where."""
+    """The amount of work and the seed."""
     parser.add_argument("--hands", type=int, default=2000, help="hands to play, at least")
     parser.add_argument("--seed", type=int, default=1, help="same seed, same hands")
     parser.add_argument("--table", type=int, help="play only this table, to look at a difference")

@@ -186,7 +186,7 @@ def soak(what: str, minutes: float, every: float, folder: Path) -> list[Sample]:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Which work, how long, and what is written."""
+    """The work, its length, and what is written."""
     parser.add_argument("work", choices=("training", "tournament"))
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--every", type=float, default=3.0, metavar="S", help="seconds between two looks (default: 3)")  # fmt: skip

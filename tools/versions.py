@@ -104,7 +104,7 @@ def try_one(python: str, pins: str, folder: Path, tests: Sequence[str]) -> tuple
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Which environments and tests."""
+    """The environments and tests."""
     parser.add_argument("--python", nargs="+", default=[], help="interpreters, or versions such as 3.12 (default: 3.11 to 3.13 where found)")  # fmt: skip
     parser.add_argument("--pins", nargs="+", choices=("newest", "oldest"), default=[], help="libraries (default: newest, and oldest with the first Python)")  # fmt: skip
     parser.add_argument("--tests", nargs="+", default=TESTS, metavar="NAME", help="test files, as in tests/*/test_NAME.py")  # fmt: skip

@@ -60,7 +60,7 @@ class Contained:
         return np.where(legal, actions, N_ACTIONS), faults
 
     def _asked(self, decisions: Decisions) -> NDArray[np.int64]:
-        """What the player answers; if it fails for a batch it is asked for each decision alone."""
+        """The player's answers; if it fails for a batch it is asked for each decision alone."""
         try:
             actions = np.asarray(self.player.act(decisions))
         except (Exception, SystemExit) as error:

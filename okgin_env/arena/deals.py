@@ -170,7 +170,7 @@ class Tables:
         return others[self.all, best]
 
     def _player_in(self, seats: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Which player (0 or 1) sits in a seat of each game; -1 for no seat."""
+        """The player (0 or 1) in a seat of each game; -1 for no seat."""
         return np.where(seats < 0, -1, self.who[self.all, seats]).astype(np.int8)
 
     def _shown(self, results: Results) -> tuple[HandHistory, ...]:

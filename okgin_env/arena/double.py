@@ -37,7 +37,7 @@ class Double(Player):
 
 
 def double_name(name: str) -> str:
-    """What a player's double is called."""
+    """The name of a player's double."""
     return f"{name} (double)"
 
 

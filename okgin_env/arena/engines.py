@@ -1,4 +1,4 @@
-"""Where tasks are played: in this process, in several on this machine, or on a Ray cluster. The results are the same."""
+"""Engines that play tasks: in this process, in several on this machine, or on a Ray cluster. The results are the same."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Done = tuple[Task, Played]
 
 @dataclass(frozen=True)
 class Hall:
-    """What every worker needs to play any task.
+    """Everything that a worker needs to play any task.
 
     Attributes:
         rules: The rules of the tables.

@@ -1,4 +1,4 @@
-"""What a tournament leaves behind: plain data that statistics, tables and the report are made from."""
+"""The outcome of a tournament: plain data from which statistics, tables and the report are made."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KNOCK_DEADWOOD = 11  # 0 … 10 left after the best discard
 
 @dataclass(frozen=True)
 class Results:
-    """What came of D deals between players a and b, with R seat rotations each (R = seats).
+    """The results of D deals between players a and b, with R seat rotations each (R = seats).
 
     Attributes:
         a: Player a's name.
@@ -49,7 +49,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Pair:
-    """What two players did to each other.
+    """The results of two players against each other.
 
     Attributes:
         hands: Single hands.

@@ -1,4 +1,4 @@
-"""What has been played of a pair, gathered task by task in any order."""
+"""The results of a pair so far, gathered task by task in any order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN = 8  # hands of each pair that are kept to be looked at
 
 
 class Gathered:
-    """What has been played of a pair in one kind of game: of the hands themselves only what is needed of them all.
+    """The results of a pair in one kind of game: of the hands themselves only what is needed of them all.
 
     Results deal by deal stay in the store and are read when they are needed: a night's would fill the memory.
 
@@ -82,7 +82,7 @@ class _Ranked:
 
 
 def _swing(hand: HandHistory, a: str) -> float:
-    """How far player a is from the mean of the others."""
+    """The distance of player a from the mean of the others."""
     seat = hand.names.index(a)
     others = sum(hand.points) - hand.points[seat]
     return abs(hand.points[seat] - others / (len(hand.points) - 1))

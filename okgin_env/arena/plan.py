@@ -1,4 +1,4 @@
-"""What a tournament is to play."""
+"""The plan of a tournament: rules, deals and matches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from okgin_env.rules import Rules
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is to be played.
+    """A tournament that is to be played.
 
     Attributes:
         rules: The rules of the table.

@@ -44,7 +44,7 @@ def clustered_mean(
 
 
 def sign_test(values: NDArray[np.floating]) -> float:
-    """How likely deals split at least so unevenly between two equal players (two-sided p-value).
+    """The chance that deals split at least so unevenly between two equal players (two-sided p-value).
 
     Args:
         values: (D, R) points, one row a deal. A deal counts for whoever has more points in it over all rotations;
@@ -155,7 +155,7 @@ def nash_average(payoff: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cyclicity(payoff: NDArray[np.float64]) -> float:
-    """How much of who beats whom no rating can say: 0 for a ladder, 1 for rock, paper, scissors.
+    """The share of the results that no rating can explain: 0 for a ladder, 1 for rock, paper, scissors.
 
     Args:
         payoff: (P, P) antisymmetric. Its best transitive part is the difference of row means; this is the norm of the
@@ -168,7 +168,7 @@ def cyclicity(payoff: NDArray[np.float64]) -> float:
 
 
 def no_difference(values: NDArray[np.floating]) -> float:
-    """How likely means at least so far from zero are between equal players (t-test over deals, two-sided p-value).
+    """The chance of means at least so far from zero between equal players (t-test over deals, two-sided p-value).
 
     Args:
         values: (D, R) points, one row a deal.

@@ -1,4 +1,4 @@
-"""What is said of a pair, and of all pairs together: plain numbers for tables, JSON and the report."""
+"""The summary of a pair, and of all pairs together: plain numbers for tables, JSON and the report."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _anchored(elo: NDArray[np.float64], names: list[str]) -> NDArray[np.float64]
 
 
 def seat_check(pairs: Sequence[Pair], rules: Rules) -> dict[str, Any] | None:
-    """What sitting in seat 0 is worth, over all pairs: nothing, where the first dealer is drawn."""
+    """The worth of sitting in seat 0, over all pairs: nothing, where the first dealer is drawn."""
     if rules.first_dealer != "random":
         return None
     n_deals = min(len(pair.hands.points) for pair in pairs)

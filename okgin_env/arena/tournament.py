@@ -111,7 +111,7 @@ class _Tournament:
         return self.store.get(task).results
 
     def _tasks(self, a: str, b: str, kind: str) -> Iterable[Task]:
-        """What has been played of a pair."""
+        """The tasks of a pair that have been played."""
         found = self.played.get((a, b, kind))
         return found.tasks if found else ()
 

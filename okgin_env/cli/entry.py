@@ -1,4 +1,4 @@
-"""What a person at the table types, and the words to answer with: entries, help, hints, moves.
+"""The entries of a person at the table, and the words to answer with: help, hints, moves.
 
 Pure functions of a seat's view, so they know no more than the person does. `okgin_env.cli.session` plays with them.
 """
@@ -28,7 +28,7 @@ _SHOWN = 16  # characters of a bad entry that are repeated
 
 
 def understand(entry: str, view: SeatView) -> int | str:
-    """What an entry means: a legal action id, or one of the words that `COMMANDS` leads to.
+    """The meaning of an entry: a legal action id, or one of the words that `COMMANDS` leads to.
 
     Args:
         entry: What was typed, in any case: `7h` discards, `k 7h` knocks, `d`, `t`, `p`, `big gin`, or a command.
@@ -62,7 +62,7 @@ def typed(action: int) -> str:
 
 
 def choices(view: SeatView) -> str:
-    """What may be done now, on one line."""
+    """The actions that are legal now, on one line."""
     if view.phase == "offer":
         return f"t takes {view.top}, p passes"
     if view.phase == "draw":
@@ -87,7 +87,7 @@ def knocks(view: SeatView) -> str:
 
 
 def reason(action: int, view: SeatView) -> str:
-    """Why one might do that: the deadwood after it."""
+    """The reason for a move: the deadwood after it."""
     if action == BIG_GIN:
         return "all cards are melded"
     if action < DRAW_STOCK:
@@ -115,7 +115,7 @@ def moves(view: SeatView, names: Sequence[str], drawn: str | None = None) -> lis
 
 
 def help_lines(view: SeatView) -> list[str]:
-    """What can be typed now, and the rules in five lines."""
+    """The entries that are allowed now, and the rules in five lines."""
     return [
         f"now      {choices(view)}",
         "always   hint (what another player would do)   hand (draws the table again)",
@@ -127,7 +127,7 @@ def help_lines(view: SeatView) -> list[str]:
 
 
 def prompt(view: SeatView) -> str:
-    """What to ask with."""
+    """The question to the person."""
     asked = {"offer": "your offer", "draw": "your draw", "discard": "your discard"}
     return f"{asked[view.phase]} ({choices(view)}): "
 
@@ -151,13 +151,13 @@ def score(scores: Sequence[int], names: Sequence[str]) -> str:
 
 
 def result(view: SeatView, names: Sequence[str]) -> str:
-    """How a hand ended, and who scored what."""
+    """The ending of a hand, and everybody's points."""
     won = [f"{names[seat]} +{points}" for seat, points in enumerate(view.points) if points]
     return f"{view.ending.replace('_', ' ')}, {', '.join(won) or 'no points'}"
 
 
 def verdict(info: Mapping[str, Any], names: Sequence[str], n_hands: int) -> str:
-    """Who won, and how.
+    """The winner of a match, and the ending of its last hand.
 
     Args:
         info: What `info.hand_info` says of the last hand.
@@ -214,7 +214,7 @@ def _card(word: str) -> int | None:
 
 
 def _why_not(action: int, view: SeatView) -> str:
-    """Why an action is not legal now, and what is, on one line."""
+    """The reason why an action is not legal now, and what is, on one line."""
     if action in (DRAW_STOCK, DRAW_TOP, PASS) or view.phase != "discard":
         return f"'{typed(action)}' is not possible now: {choices(view)}"
     if action == BIG_GIN:

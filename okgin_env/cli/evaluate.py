@@ -1,4 +1,4 @@
-"""Who is better, and by how much: players against each other on paired deals."""
+"""Compares players on paired deals: which is better, by how much, and how sure that is."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Session:
         return how
 
     def advice(self) -> int:
-        """What the hint player would do in the person's place: an action id. Errors as in `Table.advice`."""
+        """The hint player's move in the person's place: an action id. Errors as in `Table.advice`."""
         return self.table.advice(self._hinter)
 
     # --- the loop ----------------------------------------------------------------------------------

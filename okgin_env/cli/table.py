@@ -61,7 +61,7 @@ class Table:
         self.env.reset(seed=seed)
 
     def view(self) -> SeatView:
-        """What the person may see."""
+        """The person's view."""
         return self.env.view()
 
     def act(self, action: int) -> None:
@@ -96,7 +96,7 @@ class Table:
         self.barrier = why
 
     def advice(self, hinter: Player) -> int:
-        """What a player would do in the person's place: an action id. The game stays as it is.
+        """A player's move in the person's place: an action id. The game stays as it is.
 
         Raises:
             ValueError: It does not fit the table, or its answer is illegal here.
@@ -121,7 +121,7 @@ class Table:
         return ended
 
     def view_of(self, final: NDArray[np.void]) -> SeatView:
-        """What the person may see of a hand that has ended."""
+        """The person's view of a hand that has ended."""
         return view_of(final, self.rules, self._record, YOU)
 
     def last_info(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from okgin_env.layout import N_ACTIONS
 
 
 class Outputs(NamedTuple):
-    """What a step writes.
+    """The arrays that a step writes.
 
     Attributes:
         observations: (N, D) int8.

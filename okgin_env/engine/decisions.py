@@ -59,7 +59,7 @@ def view_of(
     seat: int,
     reveal: bool = False,
 ) -> SeatView:
-    """What a seat may see of a (1,) record; with `reveal` all cards, but not the streams that the next hands come from."""
+    """The view of a seat of a (1,) record; with `reveal` all cards, but not the streams that the next hands come from."""
     if reveal:
         opened = record.copy()
         opened["rng"], opened["seat_rng"] = 0, 0
@@ -77,7 +77,7 @@ def ask(
     episode: int,
     outlook: bool = False,
 ) -> Decisions:
-    """What `seats` may see of `games`, ready to be handed to a player."""
+    """The decisions of `seats` in `games`, with what they may see, ready to be handed to a player."""
     n = len(games)
     views = new_states(n)
     observations = np.zeros(

@@ -237,7 +237,7 @@ class Games:
         seats: NDArray[np.int64] | None = None,
         outlook: bool = False,
     ) -> Decisions:
-        """What the given seats (default: those to move) may see of the games; where a seat is to move its stream goes on."""
+        """The decisions of the given seats (default: those to move) in the games; where a seat is to move its stream goes on."""
         chosen = self.states["seat"][games].astype(np.int64) if seats is None else seats
         return ask(self.states, games, self.rules, self.rules_record, chosen, self.episode, outlook)
 
@@ -247,7 +247,7 @@ class Games:
         return (self.finals if over else self.states)[i : i + 1].copy()
 
     def view(self, i: int, seat: int | None = None, reveal: bool = False) -> SeatView:
-        """What a seat (default: the learner's) may see of game i; once it is over, of its last hand.
+        """The view of a seat (default: the learner's) of game i; once it is over, of its last hand.
 
         With `reveal` all cards are open: for somebody who looks on, never for a player.
         """

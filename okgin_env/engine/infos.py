@@ -1,4 +1,4 @@
-"""What `info` says of hands that have ended: the same names and values in every adapter."""
+"""The entries of `info` on hands that have ended: the same names and values in every adapter."""
 
 from __future__ import annotations
 

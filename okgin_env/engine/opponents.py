@@ -1,4 +1,4 @@
-"""Who plays in the seats that are not the learner's, game by game."""
+"""The players in the seats that are not the learner's, game by game."""
 
 from __future__ import annotations
 

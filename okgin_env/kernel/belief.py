@@ -1,4 +1,4 @@
-"""What a seat can infer about the cards it does not see: whole worlds drawn from its view, with developed opponents' hands.
+"""Beliefs about the cards that a seat does not see: whole worlds drawn from its view, with developed opponents' hands.
 
 The cards that are not in the own hand, the pile or known to be held are dealt to the others' hands and the stock at random. Then hands
 are developed: cards are swapped with the stock in a Markov chain that favours hands of little deadwood, the more the later it is, and
@@ -41,7 +41,7 @@ def _number(stream, n):
 
 @compiled
 def _regrets(hand, given_up):
-    """How many of the cards given up would lie in a meld with the hand."""
+    """The number of cards given up that would lie in a meld with the hand."""
     n = 0
     rest = given_up
     while rest != ZERO:
@@ -54,7 +54,7 @@ def _regrets(hand, given_up):
 
 @compiled
 def _energy(hand, pull, regret, given_up):
-    """How unlikely a hand is (minus its log weight)."""
+    """The energy of a hand: minus its log weight."""
     return pull * deadwood(hand) + (regret * _regrets(hand, given_up) if regret > 0.0 else 0.0)
 
 

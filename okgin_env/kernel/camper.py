@@ -50,7 +50,7 @@ def _has(cards_mask, suit, rank, beyond):
 
 @compiled
 def _run_danger(card, gone, theirs):
-    """How much a discard may help a run of theirs."""
+    """The danger that a discard helps a run of theirs."""
     suit, rank = card // N_RANKS, card % N_RANKS
     gone_l1, gone_l2 = _has(gone, suit, rank - 1, True), _has(gone, suit, rank - 2, True)
     gone_r1, gone_r2 = _has(gone, suit, rank + 1, True), _has(gone, suit, rank + 2, True)
@@ -67,7 +67,7 @@ def _run_danger(card, gone, theirs):
 
 @compiled
 def _rank_danger(card, gone, theirs):
-    """How much a discard may help a set of theirs."""
+    """The danger that a discard helps a set of theirs."""
     rank = RANK_ACE << np.uint64(card % N_RANKS)
     n_gone = popcount((gone | bit(card)) & rank)
     danger = 4

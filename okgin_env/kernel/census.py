@@ -1,4 +1,4 @@
-"""What players did in hands that are over, counted from their own records."""
+"""A census of hands that are over: what players did, counted from their own records."""
 
 from __future__ import annotations
 

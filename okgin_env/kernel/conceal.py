@@ -1,4 +1,4 @@
-"""What one seat may see of a record, and whether a record is whole."""
+"""Conceals in a record everything that one seat may not see, and checks that a record is whole."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def _digest() -> str:
 
 
 def _cache_root() -> Path:
-    """Where compiled code may be kept: the user's choice, the user's cache, or a temporary folder."""
+    """The folder for compiled code: the user's choice, the user's cache, or a temporary folder."""
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(chosen)
     if sys.platform == "win32":

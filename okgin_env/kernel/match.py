@@ -96,7 +96,7 @@ def _loser(s, rules):
 
 @compiled
 def next_dealer(s, rules):
-    """Who deals after the hand that has just ended (Presets: next dealer, void hand)."""
+    """The dealer after the hand that has just ended (Presets: next dealer, void hand)."""
     following = (np.int64(s.dealer) + 1) % rules.players
     if s.hand_winner < 0:
         return np.int64(s.dealer) if rules.void_dealer == 0 else following

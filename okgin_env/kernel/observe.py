@@ -34,7 +34,7 @@ _N_DEADWOOD_STEPS = np.array([sum(d > step for step in DEADWOOD_STEPS) for d in 
 
 @compiled
 def _own_prospects(s, hand, observation, table):
-    """What a good player sees at a glance in the own hand: derived, exact, from own cards only."""
+    """Writes what a good player sees at a glance in the own hand: derived, exact, from own cards only; returns its deadwood."""
     plane(melded(hand), observation, AT.melded)
     if s.phase == SHED:
         free = hand & ~locked_mask(s)

@@ -1,4 +1,4 @@
-"""What a hand may become: the deadwood that the next draw promises, and the discards that leave most of it.
+"""The outlook of a hand: the deadwood that the next draw promises, and the discards with the best prospects.
 
 This is the own-hand half of what `camper` weighs. As part of an observation it says more to a network than any other feature.
 """
@@ -89,7 +89,7 @@ def hope(hand_mask, unseen, counts):
 
 @compiled
 def hope_weight(n_sheds):
-    """What a point of hope weighs against a point of deadwood, by own discards so far."""
+    """The weight of a point of hope against a point of deadwood, by own discards so far."""
     return HOPE_WEIGHT * HOPE_DECAY**n_sheds
 
 

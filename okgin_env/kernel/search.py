@@ -38,7 +38,7 @@ def _play_out(w, rules, policies, table):
 
 @compiled
 def _worth(w, rules, seat, equity):
-    """What a hand that is over is worth to a seat.
+    """The worth to a seat of a hand that is over.
 
     Args:
         w: `STATE` of the hand as it ended, booked.

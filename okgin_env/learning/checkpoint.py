@@ -117,7 +117,7 @@ def _learner(model: MaskablePPO) -> Arrays:
 
 
 def _moments(model: MaskablePPO) -> Arrays:
-    """What Adam knows of each parameter; its settings are those of the run."""
+    """Adam's moments of each parameter; its settings are those of the run."""
     state = model.policy.optimizer.state_dict()["state"]
     return {
         f"optimizer.{i}.{key}": own[key].cpu().numpy() for i, own in state.items() for key in ADAM

@@ -37,7 +37,7 @@ def as_player(policy: BasePolicy, name: str) -> NetworkPlayer:
 
 
 def features_of(policy: BasePolicy) -> str:
-    """What the policy's inputs are, as its observation space says; empty: that of no environment of this package."""
+    """The names of the policy's inputs, as its observation space has them; empty: it is that of no environment of this package."""
     return getattr(policy.observation_space, "features", "")
 
 

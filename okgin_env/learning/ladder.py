@@ -56,7 +56,7 @@ def climb(
 
 
 def _behaviour(played: Played, name: str) -> dict[str, float]:
-    """How the agent ended hands against a player, and how often it knocked when it could, by limit."""
+    """The agent's endings against a player, and how often it knocked when it could, by limit."""
     own = played.results.ended_by == 0
     shares = {
         f"endings_against_{name}/{ending}": float((own & (played.results.ending == k)).mean())

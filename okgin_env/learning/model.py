@@ -35,7 +35,7 @@ def make_model(config: TrainConfig, env: VecEnv) -> MaskablePPO:
 
 
 def settings(config: TrainConfig) -> dict[str, Any]:
-    """What any PPO, with masks or without, takes from a configuration."""
+    """The settings that any PPO, with masks or without, takes from a configuration."""
     return {
         "learning_rate": _falling(config.learning_rate),
         "n_steps": config.rollout,

@@ -181,7 +181,7 @@ class _Run:
         return ladder.in_a_line(rows, 1)
 
     def metadata(self) -> dict[str, str]:
-        """What an exported policy says of itself."""
+        """The description of itself that an exported policy carries."""
         return {
             "rules": self.rules.label,
             "steps": str(self.model.num_timesteps),

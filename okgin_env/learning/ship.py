@@ -65,7 +65,7 @@ def command(config: TrainConfig) -> str:
 
 
 def exploited_text(folder: Path | None) -> str:
-    """What a best responder's run has found."""
+    """The finding of a best responder's run."""
     if folder is None:
         return "Not measured for these rules."
     config = TrainConfig.from_json((folder / "config.json").read_text())

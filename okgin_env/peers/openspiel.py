@@ -59,7 +59,7 @@ class OpenSpielSimple(Bot):
             )
 
     def choose(self, view: SeatView, rng: np.random.Generator) -> int:
-        """What OpenSpiel's player does here; it draws no chance.
+        """The move of OpenSpiel's player; it draws no chance.
 
         Raises:
             ValueError: Not two players, or not ten cards.

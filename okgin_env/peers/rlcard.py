@@ -56,7 +56,7 @@ class RLCardRule(Bot):
             raise ValueError(f"{self.name}: hands of {rules.hand_size} cards; allowed: 10")
 
     def choose(self, view: SeatView, rng: np.random.Generator) -> int:
-        """What RLCard's player chooses here.
+        """The move of RLCard's player.
 
         Raises:
             ValueError: Hands of other than ten cards, which it cannot read.

@@ -37,7 +37,7 @@ Seated = Player | Literal["openspiel"]
 
 
 def name_of(player: Seated) -> str:
-    """What tables call it."""
+    """The name that tables call it."""
     return player if isinstance(player, str) else player.name
 
 
@@ -200,7 +200,7 @@ class Hand:
         return action
 
     def _at_the_wall(self, seat: int, player: Player) -> list[int]:
-        """What it would do with the top card taken: knock, or anything else, which is a pass."""
+        """Its move with the top card taken: a knock, or anything else, which is a pass."""
         self.differences.append((seat, "wall_asked"))
         self._follow(DRAW_TOP)
         action = self._asked(seat, player)

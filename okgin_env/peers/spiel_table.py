@@ -21,7 +21,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class TableResults:
-    """What came of D decks at OpenSpiel's table, each played twice.
+    """The results of D decks at OpenSpiel's table, each played twice.
 
     Attributes:
         a: Player a's name.

@@ -49,7 +49,7 @@ def names() -> list[str]:
 
 
 def listed() -> str:
-    """What can be a player, a line each, for the help of a command line."""
+    """Everything that can be a player, a line each, for the help of a command line."""
     rows = [f"  {name:8} {text}" for name, text in DESCRIPTIONS.items()]
     return "\n".join([*rows, *(f"  {line}" for line in OTHERS)])
 

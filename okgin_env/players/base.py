@@ -1,4 +1,4 @@
-"""What a player is: something that answers a batch of decisions."""
+"""The base class of all players: something that answers a batch of decisions."""
 
 from __future__ import annotations
 

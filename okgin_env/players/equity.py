@@ -38,7 +38,7 @@ def equity_table(rules: Rules) -> NDArray[np.float64]:
 
 @lru_cache
 def hand_results() -> dict[str, list[list[list[float]]]]:
-    """How hands of `camper` against itself end, by rules' label; made by `benchmarks/hand_results.py`."""
+    """Endings of hands of `camper` against itself, by rules' label; made by `benchmarks/hand_results.py`."""
     return json.loads(FILE.read_text())
 
 

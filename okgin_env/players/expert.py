@@ -30,7 +30,7 @@ class ExpertPlayer(Player):
 
     @property
     def fingerprint_files(self) -> tuple[Path, ...]:
-        """What decides its moves, besides the kernel."""
+        """The files that decide its moves, besides the kernel."""
         return UPCARD, FIXED
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:

@@ -94,7 +94,7 @@ class NetworkPlayer(Player):
         self._copies(rules.players, False)
 
     def _copies(self, players: int, match: bool) -> tuple[Copies, Copies]:
-        """What `inputs` copies from the observation and from the outlook."""
+        """The copies that `inputs` makes from the observation and from the outlook."""
         try:
             return _copies(self.features, self.weights[0].shape[1], players, match)
         except ValueError as error:
@@ -122,7 +122,7 @@ class NetworkPlayer(Player):
 
 @lru_cache
 def _copies(features: str, n_in: int, players: int, match: bool) -> tuple[Copies, Copies]:
-    """Which inputs of a network come from which part of the observation, and which from that of the outlook.
+    """The inputs of a network by the part of the observation, or of the outlook, from which each comes.
 
     Args:
         features: As `NetworkPlayer.features`.
@@ -177,5 +177,5 @@ def _unnamed(n_in: int, players: int) -> str:
 
 
 def _name(path: Path) -> str:
-    """What tables call a model: its run's folder too, since every run calls its files the same."""
+    """The name of a model in tables: its run's folder too, since every run calls its files the same."""
     return f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem

@@ -106,7 +106,7 @@ class SearchPlayer(Player):
 
     @property
     def fingerprint_files(self) -> tuple[Path, ...]:
-        """What else decides its moves, besides this file and the kernel."""
+        """Further files that decide its moves, besides this one and the kernel."""
         return Path(__file__).with_name("equity.py"), FILE, *self._base.fingerprint_files
 
     def _spec(self) -> str:
@@ -153,7 +153,7 @@ class SearchPlayer(Player):
         return int(moves[_best(self.values(decisions, k, moves), self.gate)])
 
     def values(self, decisions: Decisions, k: int, moves: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What moves come to in imagined worlds.
+        """The worth of moves in imagined worlds.
 
         Args:
             decisions: Decisions.

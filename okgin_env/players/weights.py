@@ -25,7 +25,7 @@ Arrays: TypeAlias = tuple[NDArray[np.float32], ...]
 
 
 class Layers(NamedTuple):
-    """What a policy file holds.
+    """The content of a policy file.
 
     Attributes:
         weights: One (n_out, n_in) matrix a layer.
@@ -128,13 +128,13 @@ def _read_zip(path: Path) -> Read:
 
 
 def _entry(data: Any, name: str) -> dict[str, Any]:
-    """What stable-baselines3 has written in plain text of one of a model's settings."""
+    """One of a model's settings, as stable-baselines3 has written it in plain text."""
     found = data.get(name) if isinstance(data, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def _activation(named: str) -> str:
-    """What this package calls an activation, by its class: LeakyReLU and ReLU6 are no ReLU."""
+    """This package's name of an activation, by its class: LeakyReLU and ReLU6 are no ReLU."""
     return (re.findall(r"\w+", named) or [""])[-1].lower()
 
 

@@ -69,7 +69,7 @@ class Scene:
 def compose(
     view: SeatView, theme: str = "light", four_colours: bool = False, names: Sequence[str] = ()
 ) -> Scene:
-    """What a picture of a view shows.
+    """The scene of a view: everything that its pictures show.
 
     Args:
         view: What one seat may see.

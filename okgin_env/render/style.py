@@ -1,4 +1,4 @@
-"""How pictures look: colours and the outlines of the suits."""
+"""The style of pictures: colours and the outlines of the suits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `render()` gives in each render mode, and the window of `render_mode="human"`."""
+"""The answers of `render()` in each render mode, and the window of `render_mode="human"`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Screen:
         self._window: Window | None = None
 
     def show(self, view: SeatView) -> Any:
-        """What `render()` returns: text, an array, or None once the window shows it."""
+        """The answer of `render()`: text, an array, or None once the window shows it."""
         if self._mode is None:
             logger.warn("render() without a render_mode; give one, such as render_mode='ansi'")
             return None

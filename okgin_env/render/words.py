@@ -12,7 +12,7 @@ _ASKED = {"offer": "take or pass the upcard", "draw": "draw", "discard": "discar
 
 
 def name_of(view: SeatView, seat: int, names: Sequence[str] = ()) -> str:
-    """What a seat is called; without names "you" and "seat 1"."""
+    """The name of a seat; without names "you" and "seat 1"."""
     if names:
         return names[seat]
     return "you" if seat == view.seat else f"seat {seat}"
@@ -23,7 +23,7 @@ def last_line(
     name: Callable[[int], str],
     card_text: Callable[[int], str] = cards.card_text,
 ) -> str:
-    """What happened last, and who is to move or who scored what.
+    """The last move, and who is to move or who scored what.
 
     Args:
         view: What one seat may see.

@@ -43,7 +43,7 @@ def _shown_default(default: Any) -> str:
 
 
 def _converter(kind: Any) -> dict[str, Any]:
-    """How argparse reads a value of a type."""
+    """The arguments by which argparse reads a value of a type."""
     if kind is bool:
         return {"action": argparse.BooleanOptionalAction}
     if get_origin(kind) is Literal:

@@ -1,4 +1,4 @@
-"""How errors quote what was given, and arguments that are one of a few words."""
+"""The quoting of values in errors, and the check of arguments that are one of a few words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def shown(value: object) -> str:
 
 
 def told(error: BaseException) -> str:
-    """What an error of somebody else says, in one line of bounded length; its type where it says nothing."""
+    """The text of somebody else's error, in one line of bounded length; its type where it says nothing."""
     return " ".join(str(error)[: 4 * LONGEST].split())[:LONGEST] or type(error).__name__
 
 

@@ -119,12 +119,12 @@ def _sides(
 
 
 def _seats(name: str, results: Results) -> list[int]:
-    """Which of the two players a name is; both, where a player meets itself."""
+    """The number (0 or 1) of the player of a name; both, where a player meets itself."""
     return [side for side, other in enumerate((results.a, results.b)) if other == name]
 
 
 def _by(results: Results, side: int) -> NDArray[np.int8]:
-    """Who ended each hand: 0: the player on this side, 1: the other, -1: nobody."""
+    """The player that ended each hand: 0: the one on this side, 1: the other, -1: nobody."""
     by = results.ended_by
     return np.where(by < 0, by, by ^ side).astype(np.int8)
 

@@ -121,7 +121,7 @@ def _environment() -> Environment:
 
 
 def _shown_numbers(numbers: Report) -> dict[str, Any]:
-    """What the template shows of the numbers."""
+    """The numbers that the template shows."""
     content = numbers.outcome.content
     nash = _nash(content.get("nash") or {})
     return {
@@ -164,6 +164,6 @@ def _limit_tables(environment: Environment, standing: Standing) -> str:
 
 
 def _script_data(hands: list[ShownHand]) -> dict[str, Any]:
-    """What the page's script reads."""
+    """The data that the page's script reads."""
     fields = ("seats", "ending", "by", "winner", "points", "turns")
     return {"hands": [{name: getattr(hand, name) for name in fields} for hand in hands]}

@@ -69,7 +69,7 @@ def p_text(p: float) -> str:
 
 
 def criterion(report: Report) -> str:
-    """What "significant" means on this page."""
+    """The meaning of "significant" on this page."""
     known = [duel for duel in report.duels if not math.isnan(duel.p)]
     if known and all(duel.adjusted for duel in known):
         return "p < 0.05 after Holm’s correction for the number of pairs"
@@ -79,7 +79,7 @@ def criterion(report: Report) -> str:
 
 
 def facts(report: Report) -> list[tuple[str, str]]:
-    """What the tournament was made from, as names and texts."""
+    """The ingredients of the tournament (rules, seed, versions), as names and texts."""
     rules, content = report.outcome.rules, report.outcome.content
     to = f"to {rules.target} points" if rules.target else "single hands"
     found = [

@@ -1,4 +1,4 @@
-"""What makes two players the same, so that stored results are not mixed with those of another of the same name."""
+"""Fingerprints of players, so that stored results are not mixed with those of another player of the same name."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fingerprint(player: Player) -> str:
 
 
 def _parts(player: Player) -> list[bytes]:
-    """What a player is made of, besides the kernel."""
+    """The parts of a player, besides the kernel."""
     if isinstance(player, NetworkPlayer):
         parts = [part.tobytes() for part in (*player.weights, *player.biases)]
         return [b"network", player.activation.encode(), *parts]
@@ -56,7 +56,7 @@ def _parts(player: Player) -> list[bytes]:
 
 
 def _attributes(player: Player) -> dict[str, Any]:
-    """What is set on a player, also where its class has slots, but fields that its dataclass does not compare."""
+    """The attributes of a player, also where its class has slots, without fields that its dataclass does not compare."""
     if dataclasses.is_dataclass(player):
         aside = {field.name for field in dataclasses.fields(player) if not field.compare}
     else:

@@ -1,4 +1,4 @@
-"""Where results come from: the commit of the code, and the versions it ran with."""
+"""The provenance of results: the commit of the code, and the versions it ran with."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ def versions() -> dict[str, str]:
 
 
 def _git(folder: Path, *words: str) -> str:
-    """What a git command prints."""
+    """The output of a git command."""
     found = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
     return found.stdout.strip()

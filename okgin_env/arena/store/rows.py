@@ -75,7 +75,7 @@ def rows_of(results: Results) -> np.ndarray:
 def unpacked(
     task: Task, n_seats: int, results: bytes, knocks: bytes, shown: str, *times: float
 ) -> Played:
-    """What was packed.
+    """The object that was packed.
 
     Raises:
         ValueError: It is damaged.

@@ -79,7 +79,7 @@ class Store:
             )
 
     def _tables(self) -> set[str]:
-        """What has been made in the file, up to a few more things than there may be."""
+        """The objects in the file (tables, views), up to a few more than there may be."""
         query = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL LIMIT 9"
         return {sql for (sql,) in self._rows(query)}
 
@@ -125,7 +125,7 @@ class Store:
     # --- who played, and with what ----------------------------------------------------------------------
 
     def about(self) -> dict[str, str]:
-        """What the file says of itself: format, rules, and what it was made with (`note`).
+        """The file's description of itself: format, rules, and what it was made with (`note`).
 
         Raises:
             ValueError: It is not one of this package.
@@ -142,7 +142,7 @@ class Store:
                 self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", row)
 
     def versions(self) -> dict[str, str]:
-        """What the results were made with, by name."""
+        """The versions with which the results were made, by name."""
         about = sorted(self.about().items())
         return {name: value for name, value in about if name not in ("format", "rules")}
 
@@ -224,7 +224,7 @@ class Store:
         self._db.executemany(f"INSERT INTO played VALUES ({', '.join('?' * 13)})", keyed)
 
     def get(self, task: Task) -> Played:
-        """What was played.
+        """The results of a task.
 
         Raises:
             ValueError: The row is damaged.

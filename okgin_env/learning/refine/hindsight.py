@@ -1,4 +1,4 @@
-"""What every likely move would have come to with the cards as they lie: labels to learn from, never for a player to see.
+"""Plays out every likely move with the cards as they lie: labels to learn from, never for a player to see.
 
 A policy plays; at each of its decisions the moves that it considers are played out to the end of the hand from the true cards, the others'
 seats by whoever sits there, its own by `hunter`, who is quick, but where a knock is possible by the policy itself; or all by the policy,
@@ -105,7 +105,7 @@ def value_moves(states, rules, policies, moves, work, network, always, observati
 
 @compiled
 def _own_move(s, rules, network, always, observation, mask, table):
-    """How the policy's own seat plays on."""
+    """The policy's own seat as it plays on."""
     if always or s.phase == SHED:
         legal(s, rules, mask[0], table)
         if always or mask[0, KNOCK : KNOCK + N_CARDS].any():

@@ -38,7 +38,7 @@ class Story(NamedTuple):
 
 
 class _Past(NamedTuple):
-    """What the seat knows of its own cards: as dealt (a mask), and its draws by their place among the moves."""
+    """The seat's knowledge of its own cards: as dealt (a mask), and its draws by their place among the moves."""
 
     dealt: int | None
     draws: dict[int, int]

@@ -154,7 +154,7 @@ class ProcessPlayer(Player):
         return action
 
     def _news(self, story: Story) -> list[dict[str, Any]]:
-        """What the program does not know yet of a hand: its last events, or all of it."""
+        """The news of a hand for the program: its last events, or all of it."""
         if self._told is not None and story.goes_on(self._told):
             return [messages.event(move) for move in story.moves[len(self._told.moves) :]]
         self._n_hands += 1
