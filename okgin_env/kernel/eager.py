@@ -121,16 +121,6 @@ def simple_move(s, rules, table):
 
 
 @compiled
-def miser_move(s, rules, table):
-    """As simple, but knocks with deadwood of 2 or less."""
-    card = simple_move(s, rules, table)
-    if s.phase != SHED or card == BIG_GIN:
-        return card
-    card = card % KNOCK
-    return KNOCK + card if table[card] <= min(2, s.limit) else card
-
-
-@compiled
 def knocker_move(s, rules, table):
     """Takes what lowers its deadwood, discards the highest card for least deadwood, knocks as soon as it may."""
     if s.phase != SHED:

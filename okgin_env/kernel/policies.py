@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from okgin_env.kernel.camper import camper_move, hunter_move
 from okgin_env.kernel.careful import careful_move
-from okgin_env.kernel.eager import knocker_move, miser_move, novice_move, random_move, simple_move
+from okgin_env.kernel.eager import knocker_move, novice_move, random_move, simple_move
 from okgin_env.kernel.jit import compiled
 
 EXTERNAL = -1  # a seat whose moves come from outside the kernel
@@ -25,7 +25,6 @@ KNOCKER = 3
 CAREFUL = 4
 CAMPER = 5
 HUNTER = 6
-MISER = 7
 
 
 @compiled
@@ -52,8 +51,6 @@ def choose(s, rules, policy, table):
         return camper_move(s, rules, table)
     if policy == HUNTER:
         return hunter_move(s, rules, table)
-    if policy == MISER:
-        return miser_move(s, rules, table)
     return NO_POLICY
 
 
@@ -81,7 +78,6 @@ POLICIES = (
     Policy(CAREFUL, "careful", "as knocker, but minds what it gives away and the score of the match", careful_move),
     Policy(CAMPER, "camper", "waits for gin after its third turn: the strongest public player", camper_move),
     Policy(HUNTER, "hunter", "as camper, but knocks with gin only", hunter_move),
-    Policy(MISER, "miser", "as simple, but knocks with deadwood of 2 or less", miser_move),
 )  # fmt: skip
 POLICY_IDS = {policy.name: policy.id for policy in POLICIES}
 """Ids by name."""

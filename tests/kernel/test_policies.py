@@ -16,7 +16,7 @@ from okgin_env.players import DESCRIPTIONS, names
 def test_ids_and_names_are_those_that_results_were_stored_under() -> None:
     """Stored fingerprints hold the ids: they never change."""
     assert [(policy.id, policy.name) for policy in POLICIES] == [
-        (0, "random"), (1, "novice"), (2, "simple"), (3, "knocker"), (4, "careful"), (5, "camper"), (6, "hunter"), (7, "miser"),
+        (0, "random"), (1, "novice"), (2, "simple"), (3, "knocker"), (4, "careful"), (5, "camper"), (6, "hunter"),
     ]  # fmt: skip
     assert names() == [policy.name for policy in POLICIES]
     assert all(DESCRIPTIONS[policy.name] == policy.description for policy in POLICIES)
