@@ -16,6 +16,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 
 from okgin_env import Rules, aec, cards
 from okgin_env.env import OklahomaGinEnv
+from okgin_env.players import Player
 from tests.helpers.paths import DATA
 
 HANDS = DATA / "hands.json"
@@ -80,7 +81,7 @@ def test_same_game_as_gymnasium(episode: str) -> None:
     table = aec.raw_env(rules=rules, episode=episode)
     bot_moves: list[int] = []
 
-    class Follower:
+    class Follower(Player):
         """Notes what it plays, so that the other table can be played alike."""
 
         name = "follower"
