@@ -24,7 +24,7 @@ def write(path: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, st
 
 
 def metadata(path: Path) -> dict[str, str]:
-    """What a file says of itself, be it one of the networks that come with the package (``.npz``)."""
+    """The description of itself that a file carries, be it one of the networks that come with the package (``.npz``)."""
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as file:
             return {name: str(text) for name, text in file.items() if text.dtype.kind == "U"}

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import okgin_env
+from okgin_env.cli.main import COMMANDS
 from tests.helpers.paths import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -29,6 +31,25 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_and_files_are_there(page: Path) -> None:
+    """Every module of a command, script, file and folder of this project that a page names."""
+    text = page.read_text()
+    if page.stem == "migration":  # the first column is what was before
+        text = re.sub(r"^\| [^|]*\|", "|", text, flags=re.MULTILINE)
+    owned = "okgin_env|agents|tests|tools|benchmarks|examples|notebooks|docs"
+    named = {
+        f"{m.replace('.', '/')}.py"
+        for m in re.findall(rf"python -m ((?:{owned})\.\w[\w.]*\w)", text)
+    }
+    named |= set(re.findall(r"(?:python|bash) ([\w/]+\.(?:py|sh))", text))
+    named |= set(re.findall(rf"(?<![\w/.-])((?:{owned})/[\w/.-]*\w)", text))
+    commands = set(re.findall(r"python -m okgin_env (\w+)", text))
+    assert commands <= {*COMMANDS}, page.name
+    gone = {name for name in named - {okgin_env.ENV_ID} if not (ROOT / name).exists()}
+    assert not gone, f"{page.name} names {sorted(gone)}"
+
+
 def test_readmes_python_examples_run() -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert len(blocks) == 2
@@ -43,19 +64,19 @@ def test_readmes_python_examples_run() -> None:
 
 def test_howto_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pandas")
+    pytest.importorskip("sb3_contrib")
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "howto.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 6
     for block in blocks:
         exec(compile(block, "howto.md", "exec"), {})
     assert (tmp_path / "hands.okgin").stat().st_size > 0
+    assert (tmp_path / "past.zip").stat().st_size > 0
 
 
 def test_howto_samples_legal_actions_of_a_vector() -> None:
     import gymnasium as gym
-
-    import okgin_env
 
     call = "env.action_space.sample(tuple(mask))"
     assert f"`{call}`" in (ROOT / "docs" / "howto.md").read_text()
@@ -96,6 +117,23 @@ def test_howto_bot_plays() -> None:
     patient, simple = names["Patient"](), players.make("simple")
     results = play(patient, simple, Rules.preset("classic"), 20, seed=0)
     assert (results.ending != 6).all()  # nothing illegal
+
+
+def test_player_of_the_docs_plays_and_all_hooks_are_told() -> None:
+    from okgin_env import Rules, players
+    from okgin_env.arena.match import play
+
+    pytest.importorskip("rich")
+    text = (ROOT / "docs" / "players.md").read_text()
+    names: dict = {}
+    exec(compile(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], "players", "exec"), names)
+    results = play(names["Quick"](), players.make("simple"), Rules.preset("classic"), 20, seed=0)
+    assert (results.ending != 6).all()  # nothing illegal
+    with pytest.raises(ValueError, match="players=3; allowed: 2"):
+        names["Quick"]().check_rules(Rules.preset("french", 3))
+    told = text.split("## A player of your own")[1].split("## ")[0]
+    hooks = {name for name in vars(players.Player) if not name.startswith("_")} | {"name"}
+    assert set(re.findall(r"^\| `(\w+)", told, re.MULTILINE)) == hooks - {"act"}
 
 
 def test_search_options_are_those_in_the_docs() -> None:
