@@ -61,7 +61,7 @@ def test_a_new_feature_changes_no_move(
 ) -> None:
     """Wherever the plane stands: the inputs are those of before, for files with names and without."""
     old = layout(2, match, outlook)
-    plane = Feature("fitting", 52, "cards that would lie in a meld", only=FEATURES[at].only)
+    plane = Feature("glimpse", 52, "cards that would lie in a meld", only=FEATURES[at].only)
     features = (*FEATURES[:at], plane, *FEATURES[at:])
     monkeypatch.setattr(
         networks,
