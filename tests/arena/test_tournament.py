@@ -21,14 +21,13 @@ pytest.importorskip("statsmodels")
 
 from okgin_env import Rules, players
 from okgin_env.arena.double import Double
-from okgin_env.arena.engines import Hall, Local
+from okgin_env.arena.engines import Engine, Hall
 from okgin_env.arena.match import play_deals
 from okgin_env.arena.outcome import Outcome
-from okgin_env.arena.pair_results import SHOWN, Gathered
-from okgin_env.arena.plan import Plan
+from okgin_env.arena.pair_results import SHOWN, PairResults
+from okgin_env.arena.plan import Plan, Task
 from okgin_env.arena.store.fingerprints import fingerprint
 from okgin_env.arena.store.store import Store
-from okgin_env.arena.task import Task
 from okgin_env.arena.tournament import run
 from okgin_env.cli import evaluate
 from okgin_env.players.base import FAULTS, fault_action
@@ -196,7 +195,7 @@ def test_hands_to_look_at_do_not_hang_on_the_order_of_tasks() -> None:
     played = [(task, hall.play(task)) for task in tasks]
     shown = []
     for order in (played, played[::-1], played[5:] + played[:5]):
-        gathered = Gathered(lambda task: dict(played)[task].results)
+        gathered = PairResults(lambda task: dict(played)[task].results)
         for task, part in order:
             gathered.keep(task, part)
         shown.append([str(hand) for hand in gathered.worth_showing()])
@@ -210,7 +209,7 @@ def test_results_of_deals_are_not_kept_in_memory() -> None:
         Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]}),
         Store(None, CLASSIC),
     )
-    gathered, kept = Gathered(lambda task: store.get(task).results), []
+    gathered, kept = PairResults(lambda task: store.get(task).results), []
     for first in (80, 0, 40):
         task = Task(0, *NAMES[:2], "hands", first, 40)
         played = hall.play(task)
@@ -628,7 +627,7 @@ def test_double_is_no_better_and_no_worse() -> None:
     from okgin_env.arena.statistics import no_difference
 
     for seed in range(20):
-        [(_, played)] = Local(twice).run([Task(seed, "simple", "double", "hands", 0, 500)])
+        [(_, played)] = Engine(twice).run([Task(seed, "simple", "double", "hands", 0, 500)])
         assert played.results.points.any()
         found += no_difference(played.results.points) < 0.05
     assert found <= 4
