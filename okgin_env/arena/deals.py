@@ -115,38 +115,32 @@ class Tables:
 
     def played(self) -> Played:
         """The results, once all games are over."""
-        rows = {
-            name: row.reshape(-1, self.rules.players, *row.shape[1:])
-            for name, row in self._rows().items()
-        }
-        spent: dict[str, NDArray] = {
-            name: np.array([sum(getattr(p, name) for p in seated) for seated in self.seated])
-            for name in ("seconds", "decisions")
-        }
-        results = Results(self.pair[0].name, self.pair[1].name, **rows, **spent)
-        knocks = np.zeros(KNOCKS, np.int64)
+        results, knocks = self._results(), np.zeros(KNOCKS, np.int64)
         if self.matches:
             return Played(results, knocks)
         count_knocks(self.states, self.games.rules_record, self.who, new_states(1)[0], knocks)
         return Played(results, knocks, self._shown(results))
 
-    def _rows(self) -> dict[str, NDArray]:
-        """Results one entry a game, by the names of `Results`."""
-        states, match = self.states, self.matches
-        points = states["scores" if match else "points"][:, : self.rules.players]
+    def _results(self) -> Results:
+        states, match, n_seats = self.states, self.matches, self.rules.players
+        points = states["scores" if match else "points"][:, :n_seats]
         own = points[self.all, self.seat_of_a].astype(np.float64)
-        ending = states["ending"].copy()
-        by = np.where(ending == UNDERCUT, self._undercutters(), states["knocker"])
-        by = np.where(ending == ILLEGAL, states["seat"], by)
-        return {
-            "points": own - (points.sum(axis=1) - own) / (self.rules.players - 1),
+        by = np.where(states["ending"] == UNDERCUT, self._undercutters(), states["knocker"])
+        by = np.where(states["ending"] == ILLEGAL, states["seat"], by)
+        rows = {
+            "points": own - (points.sum(axis=1) - own) / (n_seats - 1),
             "winner": self._player_in(states["match_winner" if match else "hand_winner"]),
-            "ending": ending,
+            "ending": states["ending"].copy(),
             "ended_by": self._player_in(by),
             "turns": states["n_turns"].astype(np.int64),
             "hands": states["n_hands"].astype(np.int64),
             "faults": self.faults,
         }
+        shaped = {name: row.reshape(-1, n_seats, *row.shape[1:]) for name, row in rows.items()}
+        for name in ("seconds", "decisions"):
+            spent = [sum(getattr(player, name) for player in seated) for seated in self.seated]
+            shaped[name] = np.array(spent)
+        return Results(self.pair[0].name, self.pair[1].name, **shaped)
 
     def _undercutters(self) -> NDArray[np.int64]:
         """(G,) seat that undercut the knocker, of several who scored most; with more than two seats the knocker can win the hand yet."""

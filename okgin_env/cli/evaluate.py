@@ -31,8 +31,8 @@ numbers and texts; one from a stranger can be merged.
 
 
 @dataclass(frozen=True)
-class Files:
-    """What the command reads and writes; the rest of its options are the plan's."""
+class More:
+    """Options besides those of the plan: the files, and the patience with programs."""
 
     json: Path | None = option(None, "also write the results here")
     store: Path | None = option(
@@ -40,9 +40,10 @@ class Files:
     )
     merge: tuple[Path, ...] = option((), "first take over the results of these files")
     report: Path | None = option(None, "also write report.html, figures and CSV files here")
+    move_time: float = option(1.0, "seconds a cmd: player has for a move")
 
-    def check(self) -> None:
-        """Checks that all can be read and written, before hours of play.
+    def check_files(self) -> None:
+        """Checks that all files can be read and written, before hours of play.
 
         Raises:
             ValueError: Options that do not go together.
@@ -72,17 +73,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
         epilog=EXAMPLES.format(players=players.listed()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = made.add_argument
-    add("players", nargs="+", metavar="PLAYER", help="two or more players: all pairs are played")
-    add_options(made, Plan)
-    add_options(made, Files)
-    add(
-        "--move-time",
-        type=float,
-        default=1.0,
-        metavar="S",
-        help="seconds a cmd: player has for a move (default: 1)",
+    made.add_argument(
+        "players", nargs="+", metavar="PLAYER", help="two or more players: all pairs are played"
     )
+    add_options(made, Plan)
+    add_options(made, More)
     return made
 
 
@@ -96,25 +91,25 @@ def evaluate(args: argparse.Namespace) -> None:
     """
     if len(args.players) < 2:
         raise ValueError("one player; allowed: two or more")
-    plan, files = Plan(**options_of(args, Plan)), Files(**options_of(args, Files))
-    field = [players.make(spec, move_time=args.move_time) for spec in args.players]
+    plan, more = Plan(**options_of(args, Plan)), More(**options_of(args, More))
+    field = [players.make(spec, move_time=more.move_time) for spec in args.players]
     from okgin_env.arena import tournament  # after --help: it takes a moment to import
     from okgin_env.arena.report import tables
     from okgin_env.arena.store.provenance import commit
     from okgin_env.arena.store.store import Store
 
-    files.check()
-    store = Store(files.store, plan.rules)
-    for path in files.merge:
+    more.check_files()
+    store = Store(more.store, plan.rules)
+    for path in more.merge:
         print(f"{path}: {store.merge(Store(path))} new rows", file=sys.stderr)
     outcome = tournament.run(field, plan, store=store, about={"commit": commit()})
     print(tables.as_text(outcome.content))
-    if files.json is not None:
-        tables.write_json(files.json, outcome.content)
-    if files.report is not None:
+    if more.json is not None:
+        tables.write_json(more.json, outcome.content)
+    if more.report is not None:
         from okgin_env.arena.report import page
 
-        print(f"\nreport: {page.write_report(files.report, outcome)}")
+        print(f"\nreport: {page.write_report(more.report, outcome)}")
 
 
 def main(argv: list[str] | None = None, prog: str = "evaluate.py") -> int:

@@ -95,6 +95,34 @@ def test_resumed_is_the_same_to_the_last_digit(tmp_path: Path) -> None:
     assert len(store.tasks()) == n_rows  # nothing was played again
 
 
+def test_names_and_a_label_are_players_and_rules() -> None:
+    label = "classic(gin_bonus=20)"
+    named = run(
+        ["camper", "simple"],
+        Plan(rules=label, n_hands=40),
+        show_progress=False,  # pyright: ignore
+    )
+    rules, field = Rules.from_label(label), [players.make(name) for name in ("camper", "simple")]
+    made = run(field, Plan(rules=rules, n_hands=40, n_matches=4), show_progress=False)
+    assert untimed(named.content) == untimed(made.content)
+    assert named.rules == rules
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"rules": 5}, "rules=5; allowed: a preset's name or a Rules object"),
+        ({"rules": "french", "n_hands": 1}, "hands=1; allowed: 2 or more"),
+        ({"rules": Rules.preset("french", 3), "seats": 2}, "seats=2; allowed: 3, as in french"),
+        ({"rules": "openspiel", "n_matches": 2}, "matches=2; allowed: 0, openspiel has single"),
+        ({"engine": "ray", "workers": -1}, "workers=-1; allowed: 0 or more"),
+    ],
+)
+def test_plans_that_cannot_be_played_are_one_line(fields: dict, said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{said}[^\n]*$"):
+        Plan(**fields)
+
+
 @pytest.mark.parametrize("names", [NAMES, (Outside(), "simple"), (Slow(), "simple")])
 def test_workers_play_the_same(names) -> None:
     assert untimed(tournament(names).content) == untimed(tournament(names, workers=2).content)
