@@ -13,7 +13,8 @@ from okgin_env.players.base import FAULTS, Decisions, Player, fault_action
 from okgin_env.view import SeatView
 
 _log = logging.getLogger("okgin_env.arena")
-_ILLEGAL = FAULTS.index("illegal")
+_ACTIONS = np.arange(N_ACTIONS)
+_FAULTS = N_ACTIONS + np.arange(len(FAULTS))  # answers of `fault_action`
 _MOST_SAID = 5  # troubles of a player that are logged
 _said: dict[str, set[str]] = {}  # what has been logged, by player's name
 
@@ -49,15 +50,12 @@ class Contained:
         actions = self._asked(decisions)
         self.seconds += time.perf_counter() - start
         self.decisions += len(decisions)
-        inside = (actions >= 0) & (actions < N_ACTIONS)
-        at = np.where(inside, actions, 0)
-        legal = inside & allowed[np.arange(len(actions)), at]
-        kind = actions - N_ACTIONS
-        known = (kind >= 0) & (kind < len(FAULTS))
-        faults = np.where(legal, -1, np.where(known, kind, _ILLEGAL))
+        inside = np.isin(actions, _ACTIONS)
+        legal = inside & allowed[np.arange(len(actions)), np.where(inside, actions, 0)]
+        fault = np.where(np.isin(actions, _FAULTS), actions - N_ACTIONS, FAULTS.index("illegal"))
         if not legal.all() and (trouble := self.player.last_trouble):
             self._say(trouble)
-        return np.where(legal, actions, N_ACTIONS), faults
+        return np.where(legal, actions, N_ACTIONS), np.where(legal, -1, fault)
 
     def _asked(self, decisions: Decisions) -> NDArray[np.int64]:
         """The player's answers; if it fails for a batch it is asked for each decision alone."""
@@ -75,19 +73,12 @@ class Contained:
             return np.full(len(decisions), fault_action("nonsense"))
         return actions.astype(np.int64)
 
-    def hand_over(self, view: SeatView) -> None:
-        """Tells a player that wants to know that a hand is over."""
+    def tell(self, hook: str, *what: SeatView) -> None:
+        """Calls a hook that has no answer: `hand_over` or `close`."""
         try:
-            self.player.hand_over(view)
+            getattr(self.player, hook)(*what)
         except (Exception, SystemExit) as error:
-            self._say(f"hand_over(): {type(error).__name__}: {error}")
-
-    def close(self) -> None:
-        """Tells the player that no more hands are to come."""
-        try:
-            self.player.close()
-        except (Exception, SystemExit) as error:
-            self._say(f"close(): {type(error).__name__}: {error}")
+            self._say(f"{hook}(): {type(error).__name__}: {error}")
 
     def _say(self, trouble: str) -> None:
         """Logs each of the first troubles once."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.arena.contained import Contained
-from okgin_env.arena.outcome import KNOCK_DEADWOOD, KNOCK_LIMITS, KNOCK_TURNS, Results
+from okgin_env.arena.outcome import KNOCKS, Played, Results
 from okgin_env.engine.decisions import view_of
 from okgin_env.engine.games import Games
 from okgin_env.histories.hand import HandHistory
@@ -23,17 +21,19 @@ from okgin_env.players.base import FAULTS, Player
 from okgin_env.rules import Rules
 
 
-@dataclass(frozen=True)
-class Played:
-    """Some deals of two players: their results and what is kept of the hands themselves (see `outcome.Pair`)."""
-
-    results: Results
-    knocks: NDArray[np.int64]
-    shown: tuple[HandHistory, ...] = ()
-
-
 class Tables:
-    """All games of some deals: game g is deal g // R with player a in seat g % R (R = seats)."""
+    """All games of some deals: game g is deal g // R with player a in seat g % R (R = seats).
+
+    Args:
+        pair: Players a and b.
+        rules: The rules of the tables.
+        streams: (D,) the deals' random streams.
+        matches: Whether to play each deal on to the end of a match.
+
+    Attributes:
+        states: (G,) `STATE`, all games.
+        who: (G, 4) which player, 0 or 1, sits in each seat.
+    """
 
     def __init__(
         self, pair: tuple[Player, Player], rules: Rules, streams: NDArray[np.uint64], matches: bool
@@ -50,32 +50,23 @@ class Tables:
         self.who[self.all, self.seat_of_a] = 0
         self.one_by_one = any(p.one_by_one for p in pair)
         self.faults = np.zeros((n_games, 2, len(FAULTS)), np.int64)
-        self.seated = self._seat(n_seats)
+        self.seated = [[Contained(pair[0])], self._seats_of_b()]
         self.games.seed(self.all, np.repeat(streams, n_seats))
+        self.states = self.games.states
 
-    @property
-    def states(self) -> NDArray[np.void]:
-        """(G,) `STATE`, all games."""
-        return self.games.states
-
-    def _seat(self, n_seats: int) -> list[list[Contained]]:
-        """For a and b: one player a seat if it wants its hands in order (then it tells a hand by what it saw of it)."""
-        seated = []
-        for k, player in enumerate(self.pair):
-            alone = player.one_by_one
-            group = []
-            for place in range(n_seats - 1 if k and alone else 1):
-                used = place > 0 or (k > 0 and player is self.pair[0])
-                group.append(Contained(copy.deepcopy(player) if used and alone else player))
-            seated.append(group)
-        return seated
+    def _seats_of_b(self) -> list[Contained]:
+        """One b for all its seats, or one a seat if it wants its hands in order: it tells them by what it saw of each."""
+        a, b = self.pair
+        if not b.one_by_one:
+            return [Contained(b)]
+        n_copies = self.rules.players - (1 if b is a else 2)
+        others = [copy.deepcopy(b) for _ in range(n_copies)]
+        return [Contained(player) for player in (others if b is a else [b, *others])]
 
     def _player(self, game: int, seat: int) -> Contained:
         """The player in a seat of a game."""
-        k = int(self.who[game, seat])
-        place = (seat - int(self.seat_of_a[game])) % self.rules.players  # of b's: 1, 2, …
-        group = self.seated[k]
-        return group[place - 1 if k and len(group) > 1 else 0]
+        seated = self.seated[self.who[game, seat]]
+        return seated[(seat - int(self.seat_of_a[game]) - 1) % self.rules.players % len(seated)]
 
     def play(self) -> None:
         """Plays every game to its end."""
@@ -105,13 +96,12 @@ class Tables:
         """Tells every seat of a game how a hand has ended."""
         for seat in range(self.rules.players):
             view = view_of(final, self.rules, self.games.rules_record, seat, reveal=True)
-            self._player(game, seat).hand_over(view)
+            self._player(game, seat).tell("hand_over", view)
 
     def _ask(self, k: int, games: NDArray[np.int64]) -> NDArray[np.int64]:
         """Actions of player a (0) or b (1) in games in which it is to move."""
         decisions = self.games.decisions(games)
-        seat = int(decisions.seats[0])
-        asked = self._player(int(games[0]), seat) if self.one_by_one else self.seated[k][0]
+        asked = self._player(int(games[0]), int(decisions.seats[0]))
         actions, faults = asked.answer(decisions)
         wrong = faults >= 0
         self.faults[games[wrong], k, faults[wrong]] += 1  # a game is asked once
@@ -119,48 +109,38 @@ class Tables:
 
     def close(self) -> None:
         """Lets all players go."""
-        for player in self._everybody():
-            player.close()
-
-    def _everybody(self) -> Iterator[Contained]:
-        for group in self.seated:
-            yield from group
+        for seated in self.seated:
+            for player in seated:
+                player.tell("close")
 
     def played(self) -> Played:
         """The results, once all games are over."""
-        n_deals = len(self.all) // self.rules.players
-        rows = {
-            name: row.reshape(n_deals, self.rules.players, *row.shape[1:])
-            for name, row in self._rows().items()
-        }
-        spent = {
-            "seconds": np.array([sum(p.seconds for p in group) for group in self.seated]),
-            "decisions": np.array([sum(p.decisions for p in group) for group in self.seated]),
-        }
-        results = Results(self.pair[0].name, self.pair[1].name, **rows, **spent)
-        knocks = np.zeros((2, 2, KNOCK_LIMITS, KNOCK_TURNS, KNOCK_DEADWOOD), np.int64)
+        results, knocks = self._results(), np.zeros(KNOCKS, np.int64)
         if self.matches:
             return Played(results, knocks)
         count_knocks(self.states, self.games.rules_record, self.who, new_states(1)[0], knocks)
         return Played(results, knocks, self._shown(results))
 
-    def _rows(self) -> dict[str, NDArray]:
-        """Results one entry a game, by the names of `Results`."""
-        states, match = self.states, self.matches
-        points = states["scores" if match else "points"][:, : self.rules.players]
+    def _results(self) -> Results:
+        states, match, n_seats = self.states, self.matches, self.rules.players
+        points = states["scores" if match else "points"][:, :n_seats]
         own = points[self.all, self.seat_of_a].astype(np.float64)
-        ending = states["ending"].copy()
-        by = np.where(ending == UNDERCUT, self._undercutters(), states["knocker"])
-        by = np.where(ending == ILLEGAL, states["seat"], by)
-        return {
-            "points": own - (points.sum(axis=1) - own) / (self.rules.players - 1),
+        by = np.where(states["ending"] == UNDERCUT, self._undercutters(), states["knocker"])
+        by = np.where(states["ending"] == ILLEGAL, states["seat"], by)
+        rows = {
+            "points": own - (points.sum(axis=1) - own) / (n_seats - 1),
             "winner": self._player_in(states["match_winner" if match else "hand_winner"]),
-            "ending": ending,
+            "ending": states["ending"].copy(),
             "ended_by": self._player_in(by),
             "turns": states["n_turns"].astype(np.int64),
             "hands": states["n_hands"].astype(np.int64),
             "faults": self.faults,
         }
+        shaped = {name: row.reshape(-1, n_seats, *row.shape[1:]) for name, row in rows.items()}
+        for name in ("seconds", "decisions"):
+            spent = [sum(getattr(player, name) for player in seated) for seated in self.seated]
+            shaped[name] = np.array(spent)
+        return Results(self.pair[0].name, self.pair[1].name, **shaped)
 
     def _undercutters(self) -> NDArray[np.int64]:
         """(G,) seat that undercut the knocker, of several who scored most; with more than two seats the knocker can win the hand yet."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +15,11 @@ from okgin_env.players.network import NetworkPlayer
 _DOUBLE = np.uint64(0x9E3779B97F4A7C15)  # what its random words differ by
 
 
-@dataclass(frozen=True)
 class Double(Player):
     """A player that decides as another does, with other random numbers."""
 
-    player: Player
-    name: str = field(init=False)  # the other's with a mark
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "name", double_name(self.player.name))
+    def __init__(self, player: Player) -> None:
+        self.player, self.name = player, double_name(player.name)
 
     @property
     def fingerprint(self) -> str:

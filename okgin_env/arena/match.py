@@ -7,22 +7,19 @@ so falls on both players, and a difference between them shows with far fewer han
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env.arena.deals import Played, Tables
-from okgin_env.arena.outcome import Results
+from okgin_env.arena.deals import Tables
+from okgin_env.arena.outcome import Played, Results
 from okgin_env.players.base import Player, check_rules
 from okgin_env.rules import Rules
 
 CHUNK = 2048  # deals played at once
 _TIMED_DEALS = 500  # behind a compiled player's speed
 _HASH_START, _HASH_FACTOR = 0x8B51F9DD, 0x58F38DED  # of NumPy's SeedSequence.generate_state
-Progress = Callable[[int], None]
 
 
 def deal_streams(seed: int, first: int, n_deals: int) -> NDArray[np.uint64]:
@@ -51,42 +48,18 @@ def play(
     seed: int,
     *,
     matches: bool = False,
-    progress: Progress | None = None,
 ) -> Results:
-    """Plays paired deals, or matches that start with paired deals.
-
-    Args:
-        a: A player.
-        b: Another, or the same.
-        rules: The rules of the table.
-        n_deals: Decks (or matches' streams of decks), each played from every seat.
-        seed: Seed of everything: same seed, same hands.
-        matches: Whether to play each deal on to the end of a match.
-        progress: Called with the number of deals that are done.
+    """Plays the first deals of a seed; see `play_deals`.
 
     Raises:
         ValueError: No deals, or matches under rules without a target.
     """
     if n_deals < 1:
         raise ValueError(f"deals={n_deals!r}; allowed: 1 or more")
-    parts = []
-    for first in range(0, n_deals, CHUNK):
-        n = min(CHUNK, n_deals - first)
-        parts.append(play_deals(a, b, rules, seed, first, n, matches=matches).results)
-        if progress is not None:
-            progress(n)
-    return joined(parts)
-
-
-def joined(parts: list[Results]) -> Results:
-    """Results of several runs of deals as those of one."""
-    rows = ("points", "winner", "ending", "ended_by", "turns", "hands", "faults")
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in rows
-    }
-    for name in ("seconds", "decisions"):
-        columns[name] = np.sum([getattr(part, name) for part in parts], axis=0)
-    return Results(parts[0].a, parts[0].b, **columns)
+    runs = [(first, min(CHUNK, n_deals - first)) for first in range(0, n_deals, CHUNK)]
+    return Results.joined(
+        [play_deals(a, b, rules, seed, *deals, matches=matches).results for deals in runs]
+    )
 
 
 def play_deals(
@@ -105,9 +78,9 @@ def play_deals(
         a: A player.
         b: Another, or the same.
         rules: The rules of the table.
-        seed: Seed of everything.
+        seed: Seed of everything: same seed, same hands.
         first: The first deal.
-        n_deals: How many.
+        n_deals: Decks (or matches' streams of decks), each played from every seat.
         matches: Whether to play each deal on to the end of a match.
 
     Raises:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from okgin_env.rules import Rules
 KNOCK_LIMITS = 11  # 0: gin only … 10
 KNOCK_TURNS = 12  # a player's own turn of the hand, from 1; the last bin holds all later ones
 KNOCK_DEADWOOD = 11  # 0 … 10 left after the best discard
+KNOCKS = (2, 2, KNOCK_LIMITS, KNOCK_TURNS, KNOCK_DEADWOOD)  # the shape of `Pair.knocks`
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,23 @@ class Results:
     seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(2))
     decisions: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, np.int64))
 
+    @classmethod
+    def joined(cls, parts: Sequence[Results]) -> Results:
+        """Results of several runs of deals as those of one."""
+        columns = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)[2:]}
+        spent = {name: np.sum(columns.pop(name), axis=0) for name in ("seconds", "decisions")}
+        rows = {name: np.concatenate(found) for name, found in columns.items()}
+        return cls(parts[0].a, parts[0].b, **rows, **spent)
+
+
+@dataclass(frozen=True)
+class Played:
+    """Some deals of two players: their results and what is kept of the hands themselves (see `Pair`)."""
+
+    results: Results
+    knocks: NDArray[np.int64]
+    shown: tuple[HandHistory, ...] = ()
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -54,7 +73,7 @@ class Pair:
     Attributes:
         hands: Single hands.
         matches: Matches, if the rules have them and any were played.
-        knocks: (2, 2, KNOCK_LIMITS, KNOCK_TURNS, KNOCK_DEADWOOD) int64: for players a and b, how often one could
+        knocks: `KNOCKS` int64: for players a and b, how often one could
             knock ([p, 0]) and how often it did ([p, 1]), in the single hands; one decision counts once, under its least
             deadwood.
         shown: Some of the single hands, with all their cards, for people to look at; names are set.

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env.arena.match import Played, joined
-from okgin_env.arena.outcome import Results
-from okgin_env.arena.task import Task
+from okgin_env.arena.outcome import Played, Results
+from okgin_env.arena.plan import Task
 from okgin_env.histories.hand import HandHistory
 
 SHOWN = 8  # hands of each pair that are kept to be looked at
+_Rank = tuple[
+    float, int, int, int
+]  # of a hand: its swing, the greatest first, then where it was played
 
 
-class Gathered:
+class PairResults:
     """The results of a pair in one kind of game: of the hands themselves only what is needed of them all.
 
     Results deal by deal stay in the store and are read when they are needed: a night's would fill the memory.
@@ -33,52 +34,39 @@ class Gathered:
         self._results = results
         self.tasks: set[Task] = set()
         self.knocks: NDArray[np.int64] = np.zeros((), np.int64)
-        self._hands: list[_Ranked] = []
+        self._hands: dict[_Rank, HandHistory] = {}  # in order
 
     def keep(self, task: Task, played: Played) -> None:
         """Adds a task; in which order they come does not matter."""
         self.tasks.add(task)
         self.knocks = self.knocks + played.knocks
-        new = [
-            _Ranked((-_swing(hand, task.a), task.seed, task.first, k), hand)
+        hands = self._hands | {
+            (-_swing(hand, task.a), task.seed, task.first, k): hand
             for k, hand in enumerate(played.shown)
-        ]
-        ordered = sorted([*self._hands, *new], key=lambda ranked: ranked.rank)
-        kept = {ranked.rank for ranked in (*_firsts(ordered), *ordered[:SHOWN])}
-        self._hands = [ranked for ranked in ordered if ranked.rank in kept]
+        }
+        ordered = {rank: hands[rank] for rank in sorted(hands)}
+        kept = {*_firsts(ordered), *list(ordered)[:SHOWN]}
+        self._hands = {rank: hand for rank, hand in ordered.items() if rank in kept}
 
     def worth_showing(self) -> tuple[HandHistory, ...]:
         """Of every ending by either player the hand with the greatest swing, then the greatest swings of all."""
-        chosen = _firsts(self._hands)[:SHOWN]
-        others = [ranked for ranked in self._hands if ranked not in chosen]
-        return tuple(ranked.hand for ranked in (*chosen, *others[: SHOWN - len(chosen)]))
+        chosen = dict.fromkeys([*_firsts(self._hands), *self._hands])
+        return tuple(self._hands[rank] for rank in list(chosen)[:SHOWN])
 
     def joined(self) -> Results:
         """All results, in the order of seeds and deals."""
-        return joined([self._results(task) for task in self.in_order()])
-
-    def in_order(self) -> list[Task]:
-        """The tasks, by seeds and deals."""
-        return sorted(self.tasks, key=lambda task: (task.seed, task.first))
+        return Results.joined([self._results(task) for task in self._in_order()])
 
     def points(self, seed: int, n_deals: int) -> NDArray[np.float64]:
         """(D, R) `Results.points` of the first deals of a seed, and of all that was played of other seeds."""
-        return np.concatenate(
-            [
-                self._results(task).points[
-                    : max(0, n_deals - task.first) if task.seed == seed else None
-                ]
-                for task in self.in_order()
-            ]
-        )
+        parts = []
+        for task in self._in_order():
+            end = max(0, n_deals - task.first) if task.seed == seed else None
+            parts.append(self._results(task).points[:end])
+        return np.concatenate(parts)
 
-
-@dataclass(frozen=True)
-class _Ranked:
-    """A hand with what orders it: its swing, the greatest first, then where it was played."""
-
-    rank: tuple[float, int, int, int]
-    hand: HandHistory
+    def _in_order(self) -> list[Task]:
+        return sorted(self.tasks, key=lambda task: (task.seed, task.first))
 
 
 def _swing(hand: HandHistory, a: str) -> float:
@@ -88,11 +76,10 @@ def _swing(hand: HandHistory, a: str) -> float:
     return abs(hand.points[seat] - others / (len(hand.points) - 1))
 
 
-def _firsts(ordered: Sequence[_Ranked]) -> list[_Ranked]:
+def _firsts(ordered: Mapping[_Rank, HandHistory]) -> list[_Rank]:
     """The first hand of every ending by either player."""
-    firsts: dict[tuple[str, str | None], _Ranked] = {}
-    for ranked in ordered:
-        hand = ranked.hand
+    firsts: dict[tuple[str, str | None], _Rank] = {}
+    for rank, hand in ordered.items():
         by = None if hand.knocker is None else hand.names[hand.knocker]
-        firsts.setdefault((hand.ending, by), ranked)
+        firsts.setdefault((hand.ending, by), rank)
     return list(firsts.values())

@@ -64,10 +64,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """The p-values corrected for that there are several (Holm's method)."""
     from statsmodels.stats.multitest import multipletests  # takes a second to import
 
-    if not len(p_values):
-        return []
-    corrected: Any = multipletests(p_values, method="holm")[1]
-    return [float(p) for p in corrected]
+    corrected: Any = multipletests(p_values, method="holm")[1] if len(p_values) else np.array([])
+    return corrected.tolist()
 
 
 def bradley_terry(wins: NDArray[np.integer | np.floating]) -> NDArray[np.float64]:
@@ -86,7 +84,9 @@ def bradley_terry(wins: NDArray[np.integer | np.floating]) -> NDArray[np.float64
 
 
 def counted_wins(
-    winners: Sequence[tuple[int, int, NDArray[np.int8]]], n_players: int
+    winners: Sequence[tuple[int, int, NDArray[np.int8]]],
+    n_players: int,
+    rng: np.random.Generator | None = None,
 ) -> NDArray[np.float64]:
     """(P, P) how often the row's player beat the column's, a seat.
 
@@ -94,31 +94,17 @@ def counted_wins(
         winners: For each pair the players' indices and its (D, R) `Results.winner`. With R seats the second player of a pair
             takes R - 1 of them, so its wins are divided by as many: equal players come out equal.
         n_players: P.
+        rng: Draws one bootstrap sample, with whole deals, and counts that; None: counts what was played.
     """
     wins = np.zeros((n_players, n_players))
     for i, j, winner in winners:
-        wins[i, j] += (winner == 0).sum()
-        wins[j, i] += (winner == 1).sum() / (winner.shape[1] - 1)
-    return wins
-
-
-def resampled_wins(
-    winners: Sequence[tuple[int, int, NDArray[np.int8]]], n_players: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """(P, P) wins of one bootstrap sample, drawn with whole deals, as in `counted_wins`.
-
-    Args:
-        winners: For each pair the players' indices and its (D, R) `Results.winner`.
-        n_players: P.
-        rng: Random generator.
-    """
-    wins = np.zeros((n_players, n_players))
-    for i, j, winner in winners:
-        won, lost = (winner == 0).sum(axis=1), (winner == 1).sum(axis=1)
-        kinds, counts = np.unique(np.stack([won, lost], axis=1), axis=0, return_counts=True)
-        drawn = rng.multinomial(len(winner), counts / len(winner))  # as resampling deals, but short
-        wins[i, j] += (kinds[:, 0] * drawn).sum()
-        wins[j, i] += (kinds[:, 1] * drawn).sum() / (winner.shape[1] - 1)
+        by_deal = np.stack([(winner == 0).sum(axis=1), (winner == 1).sum(axis=1)], axis=1)
+        kinds, counts = np.unique(by_deal, axis=0, return_counts=True)
+        if rng is not None:  # as resampling deals, but short
+            counts = rng.multinomial(len(winner), counts / len(winner))
+        won, lost = counts @ kinds
+        wins[i, j] += won
+        wins[j, i] += lost / (winner.shape[1] - 1)
     return wins
 
 
@@ -141,14 +127,13 @@ def nash_average(payoff: NDArray[np.float64]) -> NDArray[np.float64]:
     unbeaten = optimize.LinearConstraint(payoff, ub=0)  # no row gains against the mix
     start = optimize.linprog(np.zeros(n), payoff, np.zeros(n), np.ones((1, n)), [1]).x
 
-    def negative_entropy(mix: NDArray[np.float64]) -> float:
-        return float((mix * np.log(np.maximum(mix, 1e-12))).sum())
-
-    def gradient(mix: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.log(np.maximum(mix, 1e-12)) + 1
+    def negative_entropy(mix: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Also its gradient."""
+        log = np.log(np.maximum(mix, 1e-12))
+        return float((mix * log).sum()), log + 1
 
     found = optimize.minimize(
-        negative_entropy, start, jac=gradient, bounds=[(0, 1)] * n, method="SLSQP", constraints=[simplex, unbeaten]
+        negative_entropy, start, jac=True, bounds=[(0, 1)] * n, method="SLSQP", constraints=[simplex, unbeaten]
     )  # fmt: skip
     mix = np.clip(found.x if found.success else start, 0, None)
     return mix / mix.sum()

@@ -16,6 +16,7 @@ from okgin_env.players.base import FAULTS, Player
 from okgin_env.rules import Rules
 
 SHARES = ("knock", "gin", "undercut", "void")
+ENDED_BY = ("knock", "gin", "big_gin", "undercut", "illegal")
 ANCHOR = "simple"  # rated 0 where it plays
 N_RESAMPLED = 400  # bootstrap samples behind the ratings' intervals
 _ALARM = 3.29 / 1.96  # from a 95 % interval to a 99.9 % one
@@ -36,10 +37,12 @@ def summaries(pairs: Sequence[Pair], speeds: Mapping[str, float]) -> list[dict[s
 
 def summary(pair: Pair, speeds: Mapping[str, float]) -> dict[str, Any]:
     """One pair's entry: points are a's minus b's, shares are of all hands."""
-    hands = pair.hands
+    hands, names = pair.hands, (pair.hands.a, pair.hands.b)
     points, low, high = statistics.clustered_mean(hands.points)
     decided = (hands.winner >= 0).astype(np.float64)
-    entry: dict[str, Any] = {
+    played = [results for results in (hands, pair.matches) if results is not None]
+    faults = np.sum([results.faults.sum(axis=(0, 1)) for results in played], axis=0)
+    return {
         "a": hands.a,
         "b": hands.b,
         "hands": hands.points.size,
@@ -47,57 +50,35 @@ def summary(pair: Pair, speeds: Mapping[str, float]) -> dict[str, Any]:
         "ci95": [low, high],
         "p_points": statistics.no_difference(hands.points),
         "p_sign": statistics.sign_test(hands.points),
-        "hand_win_rate": statistics.clustered_mean((hands.winner == 0).astype(np.float64), decided)[
-            0
-        ],
-        "matches": 0,
-        "match_win_rate": _NAN,
-        "match_ci95": [_NAN, _NAN],
-        **{name: _share(hands, name) for name in SHARES},
+        "hand_win_rate": statistics.clustered_mean(1.0 * (hands.winner == 0), decided)[0],
+        **_matches(pair.matches),
+        **{name: _share(hands, name, *(("big_gin",) if name == "gin" else ())) for name in SHARES},
         "turns_per_hand": float(hands.turns.mean()),
-        "illegal": sum(_forfeits(results) for results in (hands, pair.matches) if results),
+        "illegal": int(faults.sum()),
         "faults": {
-            name: _faults([r for r in (hands, pair.matches) if r], player)
-            for player, name in enumerate((hands.a, hands.b))
+            name: {kind: int(n) for kind, n in zip(FAULTS, counts, strict=True) if n}
+            for name, counts in zip(names, faults, strict=True)
         },
-        "by_a": _by(hands, 0),
-        "by_b": _by(hands, 1),
-        "ms_per_decision": {name: speeds[name] for name in (hands.a, hands.b)},
+        "by_a": {name: _share(hands, name, by=0) for name in ENDED_BY},
+        "by_b": {name: _share(hands, name, by=1) for name in ENDED_BY},
+        "ms_per_decision": {name: speeds[name] for name in names},
     }
-    if pair.matches is not None:
-        won = (pair.matches.winner == 0).astype(np.float64)
-        won[pair.matches.winner < 0] = 0.5  # undecided after layout.MAX_MATCH_HANDS
-        rate, low, high = statistics.clustered_mean(won)
-        entry |= {"matches": won.size, "match_win_rate": rate, "match_ci95": [low, high]}
-    return entry
 
 
-def _share(hands: Results, name: str) -> float:
-    """Share of the hands that ended so; gin includes big gin."""
-    found = hands.ending == ENDINGS.index(name)
-    if name == "gin":
-        found = found | (hands.ending == ENDINGS.index("big_gin"))
-    return float(found.mean())
+def _matches(matches: Results | None) -> dict[str, Any]:
+    """The part of a pair's entry that is of its matches."""
+    if matches is None:
+        return {"matches": 0, "match_win_rate": _NAN, "match_ci95": [_NAN, _NAN]}
+    won = 1.0 * (matches.winner == 0)
+    won[matches.winner < 0] = 0.5  # undecided after layout.MAX_MATCH_HANDS
+    rate, low, high = statistics.clustered_mean(won)
+    return {"matches": won.size, "match_win_rate": rate, "match_ci95": [low, high]}
 
 
-def _by(hands: Results, player: int) -> dict[str, float]:
-    """Shares of the hands that one player ended, by ending."""
-    own = hands.ended_by == player
-    names = ("knock", "gin", "big_gin", "undercut", "illegal")
-    return {name: float((own & (hands.ending == ENDINGS.index(name))).mean()) for name in names}
-
-
-def _forfeits(results: Results) -> int:
-    return int(results.faults.sum())
-
-
-def _faults(parts: Sequence[Results], player: int) -> dict[str, int]:
-    """Hands a player forfeited, by kind; kinds that did not happen are left out."""
-    counts = sum(
-        (part.faults[:, :, player].sum(axis=(0, 1)) for part in parts),
-        np.zeros(len(FAULTS), np.int64),
-    )
-    return {kind: int(n) for kind, n in zip(FAULTS, counts, strict=True) if n}
+def _share(hands: Results, *endings: str, by: int | None = None) -> float:
+    """Share of the hands that ended in one of some ways, by anybody or by one of the two players."""
+    found = np.isin(hands.ending, [ENDINGS.index(name) for name in endings])
+    return float((found if by is None else found & (hands.ended_by == by)).mean())
 
 
 def ratings(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
@@ -105,60 +86,56 @@ def ratings(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
 
     `ANCHOR`, if it played, is 0, and the others' intervals are of their distance from it.
     """
-    names = sorted({name for pair in pairs for name in (pair.hands.a, pair.hands.b)})
-    winners = _winners(pairs, names)
+    names, winners = _winners(pairs)
     rng = np.random.default_rng(0)
-    elo = _anchored(statistics.bradley_terry(statistics.counted_wins(winners, len(names))), names)
-    samples = [
-        _anchored(
-            statistics.bradley_terry(statistics.resampled_wins(winners, len(names), rng)), names
-        )
-        for _ in range(N_RESAMPLED)
-    ]
+
+    def rated(rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+        elo = statistics.bradley_terry(statistics.counted_wins(winners, len(names), rng))
+        return elo - elo[names.index(ANCHOR)] if ANCHOR in names else elo
+
+    elo, samples = rated(), [rated(rng) for _ in range(N_RESAMPLED)]
     low, high = np.percentile(samples, [2.5, 97.5], axis=0)
     if any(len(winner) < 2 for *_, winner in winners):  # a single deal says nothing of others
         low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     rows = zip(names, elo.tolist(), low.tolist(), high.tolist(), strict=True)
-    rated = [{"player": name, "elo": e, "low": lo, "high": hi} for name, e, lo, hi in rows]
-    return sorted(rated, key=lambda entry: -entry["elo"])
+    entries = [{"player": name, "elo": e, "low": lo, "high": hi} for name, e, lo, hi in rows]
+    return sorted(entries, key=lambda entry: -entry["elo"])
 
 
 def nash(pairs: Sequence[Pair]) -> dict[str, Any] | None:
     """Nash averaging's weights and the field's cyclicity; None unless all pairs of three or more players were played."""
-    names = sorted({name for pair in pairs for name in (pair.hands.a, pair.hands.b)})
+    names, winners = _winners(pairs)
     if len(names) < 3 or len(pairs) < len(names) * (len(names) - 1) // 2:
         return None
-    payoff = statistics.log_odds(statistics.counted_wins(_winners(pairs, names), len(names)))
+    payoff = statistics.log_odds(statistics.counted_wins(winners, len(names)))
     weights = statistics.nash_average(payoff)
     shares = {name: round(float(w), 4) for name, w in zip(names, weights, strict=True)}
     return {"weights": shares, "cyclicity": round(statistics.cyclicity(payoff), 4)}
 
 
-def _winners(pairs: Sequence[Pair], names: list[str]) -> list[tuple[int, int, NDArray[np.int8]]]:
-    return [
+def _winners(
+    pairs: Sequence[Pair],
+) -> tuple[list[str], list[tuple[int, int, NDArray[np.int8]]]]:
+    """All names, and the winners of each pair with its players' places among them."""
+    names = sorted({name for pair in pairs for name in (pair.hands.a, pair.hands.b)})
+    winners = [
         (names.index(p.hands.a), names.index(p.hands.b), (p.matches or p.hands).winner)
         for p in pairs
         if p.hands.a != p.hands.b
     ]
-
-
-def _anchored(elo: NDArray[np.float64], names: list[str]) -> NDArray[np.float64]:
-    return elo - elo[names.index(ANCHOR)] if ANCHOR in names else elo
+    return names, winners
 
 
 def seat_check(pairs: Sequence[Pair], rules: Rules) -> dict[str, Any] | None:
     """The worth of sitting in seat 0, over all pairs: nothing, where the first dealer is drawn."""
     if rules.first_dealer != "random":
         return None
-    n_deals = min(len(pair.hands.points) for pair in pairs)
-    columns = np.mean(
-        [pair.hands.points[:n_deals] for pair in pairs], axis=0
-    )  # the pairs play the same deals
-    mean, low, high = statistics.clustered_mean(
-        columns[:, :1] - columns.mean(axis=1, keepdims=True)
-    )
+    n_deals = min(len(pair.hands.points) for pair in pairs)  # the pairs play the same deals
+    columns = np.mean([pair.hands.points[:n_deals] for pair in pairs], axis=0)
+    differences = columns[:, :1] - columns.mean(axis=1, keepdims=True)
     name = "seat 0 against the mean of all seats, points a hand"
-    return _check(name, "nothing, since the first dealer is drawn", mean, low, high)
+    text = "nothing, since the first dealer is drawn"
+    return _check(name, text, *statistics.clustered_mean(differences))
 
 
 def clone_check(results: Results) -> dict[str, Any]:
@@ -171,31 +148,21 @@ def clone_check(results: Results) -> dict[str, Any]:
 
 def _check(name: str, text: str, value: float, low: float, high: float) -> dict[str, Any]:
     """A check whose answer is nothing; one in a thousand of those that are right is flagged, not one in twenty."""
-    far = max(value - low, high - value) * _ALARM
-    return {
-        "name": name,
-        "text": text,
-        "value": value,
-        "low": low,
-        "high": high,
-        "ok": bool(abs(value) <= far),
-    }
+    ok = bool(abs(value) <= max(value - low, high - value) * _ALARM)
+    return {"name": name, "text": text, "value": value, "low": low, "high": high, "ok": ok}
 
 
 def speeds(pairs: Sequence[Pair], players: Sequence[Player], rules: Rules) -> dict[str, float]:
     """Milliseconds a decision of each player: as it was in play, or for a compiled player in hands of its own."""
+    spent = {player.name: np.zeros(2) for player in players}
+    for pair in pairs:
+        for part in (pair.hands, pair.matches):
+            if part is not None:
+                spent[part.a] += part.seconds[0], part.decisions[0]
+                spent[part.b] += part.seconds[1], part.decisions[1]
     found: dict[str, float] = {}
     for player in players:
-        played = [
-            (part.seconds[k], part.decisions[k])
-            for pair in pairs
-            for part in (pair.hands, pair.matches)
-            if part is not None
-            for k, name in enumerate((part.a, part.b))
-            if name == player.name
-        ]
-        seconds, decisions = (sum(column) for column in zip(*played, strict=True))
-        found[player.name] = (
-            1000.0 * seconds / decisions if decisions else compiled_ms(player, rules)
-        )
+        seconds, decisions = spent[player.name].tolist()
+        ms = 1000.0 * seconds / decisions if decisions else compiled_ms(player, rules)
+        found[player.name] = ms
     return found

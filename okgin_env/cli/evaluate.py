@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from okgin_env import PRESETS, Rules, players
-from okgin_env.utils.commands import run
+from okgin_env import players
+from okgin_env.arena.plan import Plan
+from okgin_env.utils.commands import add_options, option, options_of, run
 from okgin_env.utils.files import check_writable
 
 EXAMPLES = """
@@ -29,6 +30,40 @@ numbers and texts; one from a stranger can be merged.
 """
 
 
+@dataclass(frozen=True)
+class More:
+    """Options besides those of the plan: the files, and the patience with programs."""
+
+    json: Path | None = option(None, "also write the results here")
+    store: Path | None = option(
+        None, "keep results in this file (SQLite) as they come, and go on from it"
+    )
+    merge: tuple[Path, ...] = option((), "first take over the results of these files")
+    report: Path | None = option(None, "also write report.html, figures and CSV files here")
+    move_time: float = option(1.0, "seconds a cmd: player has for a move")
+
+    def check_files(self) -> None:
+        """Checks that all files can be read and written, before hours of play.
+
+        Raises:
+            ValueError: Options that do not go together.
+            OSError: A file that cannot be read or written.
+            ImportError: The report needs something that is not installed.
+        """
+        if self.merge and self.store is None:
+            raise ValueError("--merge; allowed: with --store FILE, which they are merged into")
+        if self.json and self.store and self.json.resolve() == self.store.resolve():
+            raise ValueError(f"--json {self.json}; allowed: another file than --store")
+        for path in self.merge:
+            if not path.is_file():
+                raise FileNotFoundError(f"--merge {path}: no such file")
+        if self.report is not None:
+            import okgin_env.arena.report.page  # noqa: F401
+        for path in (self.json, self.store, self.report and self.report / "report.html"):
+            if path is not None:
+                check_writable(path)
+
+
 def parser(prog: str) -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(
@@ -38,97 +73,12 @@ def parser(prog: str) -> argparse.ArgumentParser:
         epilog=EXAMPLES.format(players=players.listed()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = made.add_argument
-    add("players", nargs="+", metavar="PLAYER", help="two or more players: all pairs are played")
-    add(
-        "--rules",
-        default="classic",
-        help=f"preset ({', '.join(PRESETS)}) or a variant such as 'classic(gin_bonus=20)' (default: classic)",
+    made.add_argument(
+        "players", nargs="+", metavar="PLAYER", help="two or more players: all pairs are played"
     )
-    add("--seats", type=int, help="seats at the table, 2 to 4 (default: 2)")
-    add("--hands", type=int, default=20_000, help="hands a pair (default: 20000)")
-    add(
-        "--matches",
-        type=int,
-        help="matches a pair, rounded up to whole decks (default: a tenth of the hands; 0: none)",
-    )
-    add("--seed", type=int, default=0, help="same seed, same hands (default: 0)")
-    add("--first", action="store_true", help="play only the pairs of the first player")
-    add(
-        "--until",
-        type=float,
-        metavar="POINTS",
-        help="stop a pair early, once its interval is at most this wide; looked at after 250, 500, 1000, … decks, "
-        "which makes the interval a little too narrow",
-    )
-    add("--no-check", action="store_true", help="do not play the first player against its double")
-    add("--json", type=Path, metavar="FILE", help="also write the results here")
-    add(
-        "--store",
-        type=Path,
-        metavar="FILE",
-        help="keep results in this file (SQLite) as they come, and go on from it",
-    )
-    add(
-        "--merge",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="first take over other files' results",
-    )
-    add(
-        "--report",
-        type=Path,
-        metavar="DIR",
-        help="also write report.html, figures and CSV files here",
-    )
-    add("--engine", default="local", help="local or ray (default: local); the results are the same")
-    add(
-        "--workers",
-        type=int,
-        help="processes that play (default: 1; with ray: all of its processors)",
-    )
-    add("--address", help="of an existing Ray cluster (default: one is started on this machine)")
-    add(
-        "--move-time",
-        type=float,
-        default=1.0,
-        metavar="S",
-        help="seconds a cmd: player has for a move (default: 1)",
-    )
+    add_options(made, Plan)
+    add_options(made, More)
     return made
-
-
-def plan_of(args: argparse.Namespace) -> Any:
-    """The plan that the options describe.
-
-    Raises:
-        ValueError: An option with a value that is not allowed.
-    """
-    from okgin_env.arena.plan import Plan  # after --help: it takes a moment to import
-
-    rules = Rules.from_label(args.rules, args.seats)
-    if args.seats not in (None, rules.players):
-        raise ValueError(f"--seats {args.seats}; allowed: {rules.players}, as in {args.rules}")
-    if args.matches and rules.target is None:
-        raise ValueError(
-            f"--matches {args.matches}; allowed: 0, {args.rules} has single hands only"
-        )
-    if args.merge and args.store is None:
-        raise ValueError("--merge; allowed: with --store FILE, which they are merged into")
-    return Plan(
-        rules=rules,
-        n_hands=args.hands,
-        n_matches=args.hands // 10 if args.matches is None else args.matches,
-        seed=args.seed,
-        first_only=args.first,
-        until=args.until,
-        check=not args.no_check,
-        engine=args.engine,
-        workers=(0 if args.engine == "ray" else 1) if args.workers is None else args.workers,
-        address=args.address,
-    )
 
 
 def evaluate(args: argparse.Namespace) -> None:
@@ -141,41 +91,25 @@ def evaluate(args: argparse.Namespace) -> None:
     """
     if len(args.players) < 2:
         raise ValueError("one player; allowed: two or more")
-    plan = plan_of(args)
-    seated = [players.make(spec, move_time=args.move_time) for spec in args.players]
-    from okgin_env.arena import tournament
+    plan, more = Plan(**options_of(args, Plan)), More(**options_of(args, More))
+    field = [players.make(spec, move_time=more.move_time) for spec in args.players]
+    from okgin_env.arena import tournament  # after --help: it takes a moment to import
     from okgin_env.arena.report import tables
     from okgin_env.arena.store.provenance import commit
     from okgin_env.arena.store.store import Store
 
-    if (
-        args.json is not None
-        and args.store is not None
-        and args.json.resolve() == args.store.resolve()
-    ):
-        raise ValueError(f"--json {args.json}; allowed: another file than --store")
-    for path in (args.json, args.store):
-        if path is not None:
-            check_writable(path)
-    if args.report is not None:
-        from okgin_env.arena.report import (
-            page,  # what it needs is there, before hours of play
-        )
-
-        check_writable(args.report / "report.html")
-    store = Store(args.store, plan.rules)
-    for path in args.merge:
-        if not path.is_file():
-            raise FileNotFoundError(f"--merge {path}: no such file")
+    more.check_files()
+    store = Store(more.store, plan.rules)
+    for path in more.merge:
         print(f"{path}: {store.merge(Store(path))} new rows", file=sys.stderr)
-    outcome = tournament.run(seated, plan, store=store, about={"commit": commit()})
+    outcome = tournament.run(field, plan, store=store, about={"commit": commit()})
     print(tables.as_text(outcome.content))
-    if args.json is not None:
-        tables.write_json(args.json, outcome.content)
-    if args.report is not None:
+    if more.json is not None:
+        tables.write_json(more.json, outcome.content)
+    if more.report is not None:
         from okgin_env.arena.report import page
 
-        print(f"\nreport: {page.write_report(args.report, outcome)}")
+        print(f"\nreport: {page.write_report(more.report, outcome)}")
 
 
 def main(argv: list[str] | None = None, prog: str = "evaluate.py") -> int:

@@ -11,8 +11,8 @@ import pandas as pd
 
 from okgin_env import Rules, players
 from okgin_env.arena import tournament
-from okgin_env.arena.deals import Played
 from okgin_env.arena.match import play_deals
+from okgin_env.arena.outcome import Played
 from okgin_env.arena.plan import Plan
 from okgin_env.arena.report import tables
 from okgin_env.arena.statistics import clustered_mean
@@ -77,9 +77,8 @@ def evaluate(
     Returns:
         What `evaluate.py --json` writes.
     """
-    plan = Plan(rules=rules, n_hands=n_hands, n_matches=n_hands // 10, seed=seed, first_only=True)
-    agents = [agent, *map(players.make, against)]
-    return tournament.run(agents, plan, about={"commit": commit()}).content
+    plan = Plan(rules=rules, n_hands=n_hands, seed=seed, first_only=True)
+    return tournament.run([agent, *against], plan, about={"commit": commit()}).content
 
 
 def write_evaluation(folder: Path, content: dict[str, Any]) -> str:

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from okgin_env import analysis, cards
-from okgin_env.layout import DRAW_STOCK, DRAW_TOP, KNOCK
-from okgin_env.layout import PASS as PASS_OFFER
+from okgin_env.layout import DRAW_STOCK, KNOCK
 from okgin_env.peers import spiel
 from okgin_env.peers.spiel_hand import DIFFERENCES
 from okgin_env.peers.spiel_report import main
@@ -25,8 +24,6 @@ from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
 __all__ = ["DIFFERENCES", "OpenSpielSimple", "TableResults", "choice", "play_at_openspiel"]
-
-_MOVES = {spiel.TAKE: DRAW_TOP, spiel.STOCK: DRAW_STOCK, spiel.PASS: PASS_OFFER}
 
 
 class OpenSpielSimple(Bot):
@@ -47,11 +44,7 @@ class OpenSpielSimple(Bot):
         spiel.game()
 
     def check_rules(self, rules: Rules) -> None:
-        """Checks that OpenSpiel knows such a table.
-
-        Raises:
-            ValueError: Not two players, or not ten cards.
-        """
+        """Raises a ValueError unless OpenSpiel knows such a table."""
         if rules.players != 2 or rules.hand_size != 10:
             raise ValueError(
                 f"openspiel-simple: {rules.players} players with {rules.hand_size} cards each; "
@@ -59,12 +52,7 @@ class OpenSpielSimple(Bot):
             )
 
     def choose(self, view: SeatView, rng: np.random.Generator) -> int:
-        """The move of OpenSpiel's player; it draws no chance.
-
-        Raises:
-            ValueError: Not two players, or not ten cards.
-        """
-        self.check_rules(view.rules)
+        """The move of OpenSpiel's player; it draws no chance."""
         return _nearest(view, choice(view))
 
 
@@ -82,7 +70,7 @@ def choice(view: SeatView, hidden: list[int] | None = None) -> int:
     if wanted == spiel.KNOCK:
         state.apply_action(wanted)
         return KNOCK + int(bot.step(state))  # its next move is the discard
-    return _MOVES.get(wanted, wanted)
+    return spiel.MOVES.get(wanted, wanted)
 
 
 @lru_cache
@@ -93,11 +81,10 @@ def _bot(limit: int, seat: int, thread: int) -> Any:
 
 def _nearest(view: SeatView, wanted: int) -> int:
     """The wanted action, or where our table does not allow it the nearest one that it does."""
-    legal = view.legal
-    if wanted in legal:
+    if wanted in view.legal:
         return wanted
-    discards = [action for action in legal if action < KNOCK]
-    knocks = [action for action in legal if KNOCK <= action < DRAW_STOCK]
+    discards = [action for action in view.legal if action < KNOCK]
+    knocks = [action for action in view.legal if KNOCK <= action < DRAW_STOCK]
     held = cards.mask(view.hand)
 
     def badness(action: int) -> tuple[int, int, int]:

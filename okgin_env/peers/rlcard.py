@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env import analysis, cards
-from okgin_env.layout import DISCARD, DRAW_STOCK, DRAW_TOP, KNOCK, N_CARDS, N_RANKS, PASS
+from okgin_env.layout import DRAW_STOCK, DRAW_TOP, KNOCK, N_CARDS, N_RANKS, PASS
 from okgin_env.peers import need
 from okgin_env.players.base import Bot
 from okgin_env.rules import Rules
@@ -47,21 +47,12 @@ class RLCardRule(Bot):
         _agent()
 
     def check_rules(self, rules: Rules) -> None:
-        """Checks that hands have ten cards, which is all that it can read.
-
-        Raises:
-            ValueError: They have not.
-        """
+        """Raises a ValueError unless hands have ten cards, which is all that it can read."""
         if rules.hand_size != 10:
             raise ValueError(f"{self.name}: hands of {rules.hand_size} cards; allowed: 10")
 
     def choose(self, view: SeatView, rng: np.random.Generator) -> int:
-        """The move of RLCard's player.
-
-        Raises:
-            ValueError: Hands of other than ten cards, which it cannot read.
-        """
-        self.check_rules(view.rules)
+        """The move of RLCard's player."""
         ours = _by_its_id(view)
         state = {"legal_actions": OrderedDict.fromkeys(ours), "obs": _planes(view)}
         with _global_random(int(rng.integers(2**32))):
@@ -96,7 +87,7 @@ def _by_its_id(view: SeatView) -> dict[int, int]:
     found = {}
     for action in view.legal:
         first = DISCARDS if action < KNOCK else KNOCKS
-        found[first + _its_card(action % KNOCK - DISCARD)] = action
+        found[first + _its_card(action % KNOCK)] = action
     return found
 
 

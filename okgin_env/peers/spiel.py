@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from okgin_env import layout
 from okgin_env.peers import need
 
 TAKE, STOCK, PASS, KNOCK = 52, 53, 54, 55  # below: cards, by the same ids as ours
 MELD = 56  # and up: lay the meld of that number
+MOVES = {TAKE: layout.DRAW_TOP, STOCK: layout.DRAW_STOCK, PASS: layout.PASS}  # to our action ids
+MOVES_BACK = {ours: theirs for theirs, ours in MOVES.items()}
 LONGEST_MELD = 5  # longer runs are laid as two or three melds
 WALL_STOCK = 2
 

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env import cards
-from okgin_env.engine.decisions import answer, ask
-from okgin_env.kernel import batch, play, showdown
-from okgin_env.kernel.state import as_records, new_states
-from okgin_env.layout import DRAW_STOCK, DRAW_TOP, ENDINGS, KNOCK, N_ACTIONS, N_CARDS, PASS
+from okgin_env.engine.decisions import answer
+from okgin_env.engine.games import Games
+from okgin_env.kernel import play, showdown
+from okgin_env.kernel.batch import NOBODY
+from okgin_env.layout import DRAW_TOP, ENDINGS, KNOCK, N_ACTIONS, N_CARDS
 from okgin_env.peers import need, spiel
 from okgin_env.players.base import Player
 from okgin_env.rules import Rules
@@ -30,10 +31,12 @@ DIFFERENCES = {
     "thrown_back": "card just taken thrown back, which only OpenSpiel allows (ours never do)",
     "cut": "hand ended by OpenSpiel: a card thrown back twice, or fifty cards taken from the pile",
 }
-"""What differs at OpenSpiel's table, counted for the player whose move it was."""
+"""The differences at OpenSpiel's table, counted for the player whose move it was."""
 
+_THE_GAME = np.zeros(1, np.int64)
+OWN_BOT: Literal["openspiel"] = "openspiel"
 Seated = Player | Literal["openspiel"]
-"""One of our players, or OpenSpiel's own."""
+"""One of our players, or OpenSpiel's own, which plays at its own table as it is."""
 
 
 def name_of(player: Seated) -> str:
@@ -48,14 +51,12 @@ class Table:
     Attributes:
         knock_card: OpenSpiel's knock limit; None: Oklahoma.
         rules: Ours, the preset ``openspiel`` or its variant that knocks with 10.
-        record: (1,) the same as our kernel reads it.
         phases: OpenSpiel's enumeration of phases.
         bots: OpenSpiel's own players, by seat.
     """
 
     knock_card: int | None
     rules: Rules
-    record: NDArray[np.void]
     phases: Any
     bots: tuple[Any, Any]
 
@@ -68,7 +69,7 @@ class Table:
         knock_card = None if oklahoma else 10
         phases = need("pyspiel").gin_rummy.Phase
         bots = spiel.simple_bot(knock_card, 0), spiel.simple_bot(knock_card, 1)
-        return cls(knock_card, rules, as_records(rules.to_record()), phases, bots)
+        return cls(knock_card, rules, phases, bots)
 
 
 @dataclass
@@ -94,12 +95,10 @@ class Hand:
     knocker: int | None = None
 
     def __post_init__(self) -> None:
-        zero = np.zeros(1, np.int64)
-        self.states = new_states(1)
-        batch.seed_games(self.states, zero, np.array([self.stream], np.uint64))
-        deck = np.full(N_CARDS, -1, np.int8) if self.given is None else self.given
-        batch.deal_games(self.states, zero, self.table.record, deck[None], np.array([-1]))
-        self.s: Any = self.states[0]
+        self.games = Games(1, self.table.rules, no_learner=NOBODY)
+        self.games.seed(_THE_GAME, np.array([self.stream], np.uint64))
+        self.games.reset(_THE_GAME, {"deck": self.given})
+        self.s: Any = self.games.states[0]
         self.deck = [int(card) for card in self.s["deck"]]
         self.peer = spiel.game(self.table.knock_card).new_initial_state()
         for bot in self.table.bots:
@@ -139,10 +138,8 @@ class Hand:
                 f"{name}: OpenSpiel does not offer {action} in deck '{cards.text(self.deck)}'"
             )
         self.peer.apply_action(action)
-        if phase == phases.FIRST_UPCARD and action != spiel.STOCK:  # forced: ours has drawn already
-            self._follow(DRAW_TOP if action == spiel.TAKE else PASS)
-        elif phase == phases.DRAW:
-            self._follow(DRAW_TOP if action == spiel.TAKE else DRAW_STOCK)
+        if phase == phases.DRAW or (phase == phases.FIRST_UPCARD and action != spiel.STOCK):
+            self._follow(spiel.MOVES[action])  # a forced draw ours has made already
         elif phase in (phases.DISCARD, phases.WALL) and action == spiel.KNOCK:
             self.knocker = seat
         elif phase == phases.DISCARD:
@@ -153,7 +150,7 @@ class Hand:
             self.differences.append((seat, "cut"))
 
     def _follow(self, action: int) -> None:
-        play.step(self.s, self.table.record[0], action)
+        play.step(self.s, self.games.rules_record[0], action)
 
     def _follow_discard(self, seat: int, card: int) -> None:
         """Discards in our record: also the card just taken, and without ending the hand at the wall."""
@@ -179,8 +176,8 @@ class Hand:
         action = self._asked(seat, player)
         if action < KNOCK:
             return [action]
-        if action in (DRAW_STOCK, DRAW_TOP, PASS):
-            return [{DRAW_STOCK: spiel.STOCK, DRAW_TOP: spiel.TAKE, PASS: spiel.PASS}[action]]
+        if action in spiel.MOVES_BACK:
+            return [spiel.MOVES_BACK[action]]
         if spiel.KNOCK in legal:
             return self._knocked(seat, action - KNOCK)
         self.differences.append((seat, "knock_refused"))
@@ -188,9 +185,7 @@ class Hand:
 
     def _asked(self, seat: int, player: Player) -> int:
         """Our player's action id, from what its seat may see."""
-        rules, record = self.table.rules, self.table.record
-        one = np.zeros(1, np.int64)
-        decisions = ask(self.states, one, rules, record, np.array([seat]), batch.HAND)
+        decisions = self.games.decisions(_THE_GAME, np.array([seat]))
         action = int(answer(player, decisions)[0])
         if action == N_ACTIONS or not decisions.masks[0, action]:
             raise ValueError(
@@ -220,10 +215,10 @@ class Hand:
     def _laid_off(self, seat: int) -> list[int]:
         """The best layoff that OpenSpiel offers (none on a gin), then the own melds."""
         hand = self.peer.hands()[seat]
-        off = () if self.peer.finished_layoffs() else spiel.best_layoff(self.laid, hand).cards
+        gin = self.peer.finished_layoffs()
+        off = [] if gin else [*spiel.best_layoff(self.laid, hand).cards, spiel.PASS]
         melds = spiel.utils().best_meld_group([card for card in hand if card not in off])
-        done = [] if self.peer.finished_layoffs() else [*off, spiel.PASS]
-        return [*done, *map(_laid, melds), spiel.PASS]
+        return [*off, *map(_laid, melds), spiel.PASS]
 
 
 def _laid(meld: list[int]) -> int:

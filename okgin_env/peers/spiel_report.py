@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from okgin_env import players
 from okgin_env.layout import ENDINGS
-from okgin_env.peers import spiel
 from okgin_env.peers.spiel_hand import DIFFERENCES
-from okgin_env.peers.spiel_table import (
-    TableResults,
-    play_at_openspiel,
-    seated,
-)
-from okgin_env.utils.commands import run
+from okgin_env.peers.spiel_table import TableResults, check, play_at_openspiel, seated
+from okgin_env.utils.commands import add_options, option, options_of, run
 
-PROG = "python -m okgin_env.peers.openspiel"
 EXAMPLES = """
 examples:
   python -m okgin_env.peers.openspiel simple openspiel --hands 2000 --seed 0
@@ -34,26 +28,30 @@ docs/peers.md says what else differs from our table.
 """
 
 
+@dataclass(frozen=True)
+class Options:
+    """The hands to be played."""
+
+    hands: int = option(2000, "hands, two for each deck")
+    seed: int = option(0, "same seed, same hands")
+    knock_10: bool = option(
+        False, "knock with 10 or less, as in plain gin rummy, not with the upcard's pips (Oklahoma)"
+    )
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(
-        prog=PROG,
+        prog="python -m okgin_env.peers.openspiel",
         description="Plays two players at OpenSpiel's table: its gin_rummy deals, says what is legal and pays. Every "
         "deck is played from both seats; prints points a hand with 95 % intervals (clustered by deck), endings, "
         "and how often the two engines differed.",
         epilog=EXAMPLES.format(players=players.listed()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = made.add_argument
-    add("a", metavar="PLAYER", help="a player (see below)")
-    add("b", metavar="PLAYER", help="another, or the same")
-    add("--hands", type=int, default=2000, help="hands, two for each deck (default: 2000)")
-    add("--seed", type=int, default=0, help="same seed, same hands (default: 0)")
-    add(
-        "--knock-10",
-        action="store_true",
-        help="knock with 10 or less, as in plain gin rummy (default: Oklahoma, the upcard's pips)",
-    )
+    made.add_argument("a", metavar="PLAYER", help="a player (see below)")
+    made.add_argument("b", metavar="PLAYER", help="another, or the same")
+    add_options(made, Options)
     return made
 
 
@@ -63,20 +61,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _report(args: argparse.Namespace) -> None:
-    """Plays and prints."""
-    if args.hands < 2:
-        raise ValueError(f"--hands {args.hands}; allowed: 2 or more")
-    if args.seed < 0:
-        raise ValueError(f"--seed {args.seed}; allowed: 0 or more")
-    spiel.game()
-    pair = seated(args.a), seated(args.b)
-    results = _played(pair, args.hands, args.seed, not args.knock_10)
-    game = "knock with 10" if args.knock_10 else "Oklahoma"
-    print(f"OpenSpiel's table, {game}, seed {args.seed}\n\n{as_text(results)}")
-
-
-def _played(pair: tuple[Any, Any], n_hands: int, seed: int, oklahoma: bool) -> TableResults:
-    """The hands, with a progress bar on the screen (what is printed stays clean)."""
+    """Plays with a progress bar on standard error, and prints."""
     try:
         from rich.console import Console
         from rich.progress import Progress
@@ -84,11 +69,15 @@ def _played(pair: tuple[Any, Any], n_hands: int, seed: int, oklahoma: bool) -> T
         import okgin_env.arena.statistics  # noqa: F401  (missing: said before the hands are played)
     except ImportError as error:
         raise ImportError(f"{error.name} is missing: pip install 'okgin-env[peers]'") from error
+    chosen, pair = Options(**options_of(args, Options)), (seated(args.a), seated(args.b))
+    check(chosen.hands, chosen.seed)  # before a bar is shown
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("at OpenSpiel's table", total=2 * (n_hands // 2))
-        return play_at_openspiel(
-            *pair, n_hands, seed, oklahoma, progress=lambda n: bar.advance(task, n)
+        task = bar.add_task("at OpenSpiel's table", total=2 * (chosen.hands // 2))
+        results = play_at_openspiel(
+            *pair, chosen.hands, chosen.seed, not chosen.knock_10, lambda n: bar.advance(task, n)
         )
+    game = "knock with 10" if chosen.knock_10 else "Oklahoma"
+    print(f"OpenSpiel's table, {game}, seed {chosen.seed}\n\n{as_text(results)}")
 
 
 def as_text(results: TableResults) -> str:
@@ -96,8 +85,8 @@ def as_text(results: TableResults) -> str:
     from okgin_env.arena.statistics import clustered_mean
 
     points, low, high = clustered_mean(results.points)
-    decided = (results.points != 0).astype(np.float64)
-    won = clustered_mean((results.points > 0).astype(np.float64), decided)[0]
+    decided = 1.0 * (results.points != 0)
+    won = clustered_mean(1.0 * (results.points > 0), decided)[0]
     void = float((results.ending == ENDINGS.index("void")).mean())
     refused = results.differences["knock_refused"]
     lines = [
@@ -109,12 +98,10 @@ def as_text(results: TableResults) -> str:
         f"| {_endings(results, 0)} | {_endings(results, 1)} | {_percent(void)} "
         f"| {refused[0]} | {refused[1]} |",
     ]
-    seen = [name for name in DIFFERENCES if results.differences[name].any()]
-    if seen:
-        lines += ["", "| difference | by player | by opponent |", "|---|--:|--:|"]
-        for name in seen:
-            by_a, by_b = results.differences[name]
-            lines.append(f"| {DIFFERENCES[name]} | {by_a} | {by_b} |")
+    seen = [(text, *results.differences[name]) for name, text in DIFFERENCES.items()]
+    rows = [f"| {text} | {by_a} | {by_b} |" for text, by_a, by_b in seen if by_a or by_b]
+    if rows:
+        lines += ["", "| difference | by player | by opponent |", "|---|--:|--:|", *rows]
     return "\n".join(lines)
 
 
@@ -123,9 +110,6 @@ def _percent(share: float) -> str:
 
 
 def _endings(results: TableResults, player: int) -> str:
-    own = results.ended_by == player
-    shares = [
-        float((own & (results.ending == ENDINGS.index(name))).mean())
-        for name in ("knock", "gin", "undercut")
-    ]
-    return " / ".join(f"{100 * share:.1f}" for share in shares) + " %"
+    own = results.ending[results.ended_by == player]
+    counts = [(own == ENDINGS.index(name)).sum() for name in ("knock", "gin", "undercut")]
+    return " / ".join(f"{100 * n / results.ending.size:.1f}" for n in counts) + " %"

@@ -10,13 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env import players
-from okgin_env.peers.spiel_hand import DIFFERENCES, Hand, Seated, Table, name_of
+from okgin_env.peers.spiel_hand import DIFFERENCES, OWN_BOT, Hand, Seated, Table, name_of
 from okgin_env.players.base import Player
-
-OWN_BOT = "openspiel"
-"""In place of one of our players: OpenSpiel's own, playing at its own table as it is."""
-
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ def play_at_openspiel(
     n_hands: int,
     seed: int,
     oklahoma: bool = True,
-    progress: Progress | None = None,
+    progress: Callable[[int], object] = lambda n: None,
 ) -> TableResults:
     """Plays hands with OpenSpiel's gin_rummy as the referee, every deck from both seats.
 
@@ -62,10 +57,7 @@ def play_at_openspiel(
         ImportError: OpenSpiel is not installed.
         ValueError: An unknown player, fewer than two hands, a negative seed, or a player's illegal action.
     """
-    if n_hands < 2:
-        raise ValueError(f"hands={n_hands}; allowed: 2 or more")
-    if seed < 0:
-        raise ValueError(f"seed={seed}; allowed: 0 or more")
+    check(n_hands, seed)
     table = Table.of(oklahoma)
     pair = (seated(player_a), seated(player_b))
     streams = np.random.SeedSequence(seed).generate_state(n_hands // 2, np.uint64)
@@ -82,9 +74,20 @@ def play_at_openspiel(
             ended_by[d, first] = -1 if by is None else who[by]
             for seat, name in hand.differences:
                 counts[name][who[seat]] += 1
-        if progress is not None:
-            progress(2)
+        progress(2)
     return TableResults(name_of(pair[0]), name_of(pair[1]), points, ending, ended_by, counts)
+
+
+def check(n_hands: int, seed: int) -> None:
+    """Checks what `play_at_openspiel` is asked for.
+
+    Raises:
+        ValueError: Fewer than two hands, or a negative seed.
+    """
+    if n_hands < 2:
+        raise ValueError(f"hands={n_hands}; allowed: 2 or more")
+    if seed < 0:
+        raise ValueError(f"seed={seed}; allowed: 0 or more")
 
 
 def seated(spec: str | Path | Player) -> Seated:
@@ -93,4 +96,4 @@ def seated(spec: str | Path | Player) -> Seated:
     Raises:
         ValueError: An unknown player.
     """
-    return "openspiel" if spec == OWN_BOT else players.make(spec)
+    return OWN_BOT if spec == OWN_BOT else players.make(spec)

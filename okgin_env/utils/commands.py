@@ -14,9 +14,21 @@ STOPPED = 130  # exit status after Ctrl-C, as in a shell
 REFUSED = 2  # exit status after an error, as argparse has it
 
 
-def option(default: Any, text: str) -> Any:
-    """A field of a dataclass that is an option of a command line; `text` is its help."""
-    return dataclasses.field(default=default, metadata={"help": text})
+def option(default: Any, text: str, flag: str = "", kind: Any = None) -> Any:
+    """A field of a dataclass that is an option of a command line.
+
+    Args:
+        default: The field's default.
+        text: The option's help.
+        flag: What the option is called after its dashes, if not as the field.
+        kind: Type of what is typed in, if not the field's.
+    """
+    metadata = {"help": text, "flag": flag, "kind": kind}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def _flag(field: dataclasses.Field) -> str:
+    return field.metadata["flag"] or field.name.replace("_", "-")
 
 
 def add_options(parser: argparse.ArgumentParser, defaults: Any) -> None:
@@ -24,19 +36,21 @@ def add_options(parser: argparse.ArgumentParser, defaults: Any) -> None:
 
     Args:
         parser: Where to.
-        defaults: An instance of the dataclass, whose values are the defaults.
+        defaults: The dataclass, or an instance whose values are the defaults.
     """
-    kinds = get_type_hints(type(defaults))
+    kinds = get_type_hints(defaults if isinstance(defaults, type) else type(defaults))
     for field in dataclasses.fields(defaults):
         if "help" not in field.metadata:
             continue
-        name, default = f"--{field.name.replace('_', '-')}", getattr(defaults, field.name)
+        default = getattr(defaults, field.name)
         text = field.metadata["help"].replace("%", "%%") + _shown_default(default)
-        parser.add_argument(name, default=default, help=text, **_converter(kinds[field.name]))
+        how = {"dest": field.name, "default": default, "help": text}
+        kind = field.metadata["kind"] or kinds[field.name]
+        parser.add_argument(f"--{_flag(field)}", **how, **_converter(kind))
 
 
 def _shown_default(default: Any) -> str:
-    if default is None:
+    if default is None or default == ():
         return ""
     shown = " ".join(map(str, default)) if isinstance(default, tuple) else default
     return f" (default: {shown})"
@@ -50,9 +64,9 @@ def _converter(kind: Any) -> dict[str, Any]:
         return {"choices": get_args(kind)}
     if get_origin(kind) is tuple:
         return {"nargs": "+", "type": get_args(kind)[0], "metavar": "VALUE"}
-    if Path in get_args(kind):
-        return {"type": Path, "metavar": "PATH"}
-    return {"type": kind, "metavar": "TEXT" if kind is str else "N"}
+    kind = (get_args(kind) or (kind,))[0]  # of one or None: None is but the default
+    words = {str: "TEXT", Path: "PATH"}
+    return {"type": kind, "metavar": words.get(kind, "N")}
 
 
 def options_of(args: argparse.Namespace, kind: type) -> dict[str, Any]:
@@ -77,7 +91,7 @@ def options_in_words(options: Any, defaults: Any = None, skip: Sequence[str] = (
         same = defaults is not None and value == getattr(defaults, field.name)
         if "help" not in field.metadata or field.name in skip or same:
             continue
-        name = field.name.replace("_", "-")
+        name = _flag(field)
         values = value if isinstance(value, tuple) else (value,)
         no_value = isinstance(value, bool)
         words.append(f"--no-{name}" if value is False else f"--{name}")

@@ -21,14 +21,13 @@ pytest.importorskip("statsmodels")
 
 from okgin_env import Rules, players
 from okgin_env.arena.double import Double
-from okgin_env.arena.engines import Hall, Local
+from okgin_env.arena.engines import Engine, Hall
 from okgin_env.arena.match import play_deals
 from okgin_env.arena.outcome import Outcome
-from okgin_env.arena.pair_results import SHOWN, Gathered
-from okgin_env.arena.plan import Plan
+from okgin_env.arena.pair_results import SHOWN, PairResults
+from okgin_env.arena.plan import Plan, Task
 from okgin_env.arena.store.fingerprints import fingerprint
 from okgin_env.arena.store.store import Store
-from okgin_env.arena.task import Task
 from okgin_env.arena.tournament import run
 from okgin_env.cli import evaluate
 from okgin_env.players.base import FAULTS, fault_action
@@ -94,6 +93,34 @@ def test_resumed_is_the_same_to_the_last_digit(tmp_path: Path) -> None:
     n_rows = len(store.tasks())
     assert untimed(tournament(store=store).content) == untimed(whole)
     assert len(store.tasks()) == n_rows  # nothing was played again
+
+
+def test_names_and_a_label_are_players_and_rules() -> None:
+    label = "classic(gin_bonus=20)"
+    named = run(
+        ["camper", "simple"],
+        Plan(rules=label, n_hands=40),
+        show_progress=False,  # pyright: ignore
+    )
+    rules, field = Rules.from_label(label), [players.make(name) for name in ("camper", "simple")]
+    made = run(field, Plan(rules=rules, n_hands=40, n_matches=4), show_progress=False)
+    assert untimed(named.content) == untimed(made.content)
+    assert named.rules == rules
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"rules": 5}, "rules=5; allowed: a preset's name or a Rules object"),
+        ({"rules": "french", "n_hands": 1}, "hands=1; allowed: 2 or more"),
+        ({"rules": Rules.preset("french", 3), "seats": 2}, "seats=2; allowed: 3, as in french"),
+        ({"rules": "openspiel", "n_matches": 2}, "matches=2; allowed: 0, openspiel has single"),
+        ({"engine": "ray", "workers": -1}, "workers=-1; allowed: 0 or more"),
+    ],
+)
+def test_plans_that_cannot_be_played_are_one_line(fields: dict, said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{said}[^\n]*$"):
+        Plan(**fields)
 
 
 @pytest.mark.parametrize("names", [NAMES, (Outside(), "simple"), (Slow(), "simple")])
@@ -196,7 +223,7 @@ def test_hands_to_look_at_do_not_hang_on_the_order_of_tasks() -> None:
     played = [(task, hall.play(task)) for task in tasks]
     shown = []
     for order in (played, played[::-1], played[5:] + played[:5]):
-        gathered = Gathered(lambda task: dict(played)[task].results)
+        gathered = PairResults(lambda task: dict(played)[task].results)
         for task, part in order:
             gathered.keep(task, part)
         shown.append([str(hand) for hand in gathered.worth_showing()])
@@ -210,7 +237,7 @@ def test_results_of_deals_are_not_kept_in_memory() -> None:
         Hall(CLASSIC, {name: players.make(name) for name in NAMES[:2]}),
         Store(None, CLASSIC),
     )
-    gathered, kept = Gathered(lambda task: store.get(task).results), []
+    gathered, kept = PairResults(lambda task: store.get(task).results), []
     for first in (80, 0, 40):
         task = Task(0, *NAMES[:2], "hands", first, 40)
         played = hall.play(task)
@@ -628,7 +655,7 @@ def test_double_is_no_better_and_no_worse() -> None:
     from okgin_env.arena.statistics import no_difference
 
     for seed in range(20):
-        [(_, played)] = Local(twice).run([Task(seed, "simple", "double", "hands", 0, 500)])
+        [(_, played)] = Engine(twice).run([Task(seed, "simple", "double", "hands", 0, 500)])
         assert played.results.points.any()
         found += no_difference(played.results.points) < 0.05
     assert found <= 4

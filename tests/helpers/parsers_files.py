@@ -17,8 +17,8 @@ from pathlib import Path
 
 from okgin_env import Rules, players
 from okgin_env.arena.match import play_deals
+from okgin_env.arena.plan import Task
 from okgin_env.arena.store.store import Store
-from okgin_env.arena.task import Task
 from okgin_env.layout import N_ACTIONS, layout
 from okgin_env.learning.config import PRESETS, TrainConfig
 from okgin_env.players.network import NetworkPlayer

@@ -477,8 +477,8 @@ def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "message"),
     [
         (["simple", "nobody"], "player 'nobody'; allowed: "),
-        (["simple", "openspiel", "--hands", "1"], "--hands 1; allowed: 2 or more"),
-        (["simple", "openspiel", "--seed", "-1"], "--seed -1; allowed: 0 or more"),
+        (["simple", "openspiel", "--hands", "1"], "hands=1; allowed: 2 or more"),
+        (["simple", "openspiel", "--seed", "-1"], "seed=-1; allowed: 0 or more"),
         (["missing.zip", "openspiel"], "model file 'missing.zip' does not exist"),
     ],
 )

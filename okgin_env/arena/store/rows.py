@@ -8,16 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from okgin_env.arena.match import Played
-from okgin_env.arena.outcome import KNOCK_DEADWOOD, KNOCK_LIMITS, KNOCK_TURNS, Results
-from okgin_env.arena.task import MOST, Task
+from okgin_env.arena.outcome import KNOCKS, Played, Results
+from okgin_env.arena.plan import MOST, Task
 from okgin_env.histories import parse
 from okgin_env.layout import ENDINGS
 from okgin_env.players.base import FAULTS
 
 MAX_DEALS = 1 << 20  # of one row
 MAX_TEXT = 1 << 20  # bytes of one row's hands
-KNOCKS = (2, 2, KNOCK_LIMITS, KNOCK_TURNS, KNOCK_DEADWOOD)
 _GREATEST = float(np.finfo(np.float64).max)
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from okgin_env.arena.match import Played
-from okgin_env.arena.store.rows import KNOCKS, agree, packed, rows_of, unpacked
-from okgin_env.arena.task import Task, read_task
+from okgin_env.arena.outcome import KNOCKS, Played
+from okgin_env.arena.plan import Task, read_task
+from okgin_env.arena.store.rows import agree, packed, rows_of, unpacked
 from okgin_env.rules import Rules
 from okgin_env.utils.errors import shown, told
 
