@@ -103,7 +103,6 @@ FEATURES: Final = (
     Feature("own_discards", N_CARDS, "cards this seat has discarded in this hand"),
     Feature("own_known", N_CARDS, "own cards the others know of, because they saw them taken from the pile"),
     Feature("melded", N_CARDS, "own cards that lie in at least one set or run"),
-    Feature("fitting", N_CARDS, "unseen cards that would lie in a set or run with own cards"),
     Feature("best_discards", N_CARDS, "discards that leave the least deadwood (discard phase only)"),
     Feature("limit", 11, "knock limit, one-hot: gin only, 1, 2, ... 10", "one-hot"),
     Feature("phase", 3, "one-hot: offer, draw, discard", "one-hot"),

@@ -6,16 +6,8 @@ import numpy as np
 
 from okgin_env.kernel.jit import compiled
 from okgin_env.kernel.lanes import at_most, least
-from okgin_env.kernel.melds import (
-    ZERO,
-    bit,
-    deadwood,
-    fitting,
-    least_discard,
-    least_free_discard,
-    melded,
-)
-from okgin_env.kernel.outlook import outlook, unseen_mask
+from okgin_env.kernel.melds import ZERO, bit, deadwood, least_discard, least_free_discard, melded
+from okgin_env.kernel.outlook import outlook
 from okgin_env.kernel.play import (
     STOCK_AT_VOID,
     locked_mask,
@@ -89,7 +81,6 @@ def observe(s, rules, seat, match, observation, table):
         observation[AT.taken + np.int64(s.taken)] = 1
     plane(s.discards[seat], observation, AT.own_discards)
     plane(s.known[seat], observation, AT.own_known)
-    plane(fitting(hand) & unseen_mask(s, seat), observation, AT.fitting)
     observation[AT.limit + np.int64(s.limit)] = 1
     if s.phase < OVER:
         observation[AT.phase + np.int64(s.phase)] = 1

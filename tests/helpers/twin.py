@@ -440,7 +440,6 @@ class TwinHand:
             "own_discards": sorted(self.discards[seat]),
             "own_known": sorted(self.known[seat]),
             "melded": sorted(frozenset().union(*melds_of(hand))),
-            "fitting": [c for c in sorted(self.unseen(seat)) if any(c in m for m in melds_of(hand | {c}))],
             "best_discards": [],
             "limit": self.limit,
             "phase": layout.PHASES[self.phase],
