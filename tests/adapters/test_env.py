@@ -155,7 +155,7 @@ def _settings(env: gym.Env[Any, Any]) -> Any:
     games = inner.games
     return (
         inner.rules, games.rules, games.seat, games.episode, games.reward, inner._illegal,
-        games.policies.tolist(), [(at, player.name) for _, at, player in games._opponents.outside],
+        games.policies.tolist(), [player.name for player in games._opponents.outside],
     )  # fmt: skip
 
 

@@ -200,7 +200,7 @@ def test_knock_limits_dealt() -> None:
 def _played(preset: str, policy: int, n_games: int, episode: int = batch.HAND) -> Any:
     """Episodes of one policy against itself: (n_games,) `STATE`, each as its last hand ended."""
     kind = "match" if episode == batch.MATCH else "hand"
-    tables, games = Games(BATCH, preset, seat=batch.NOBODY, episode=kind), np.arange(BATCH)
+    tables, games = Games(BATCH, preset, no_learner=batch.NOBODY, episode=kind), np.arange(BATCH)
     tables.seed(games, games.astype(np.uint64))
     ended = []
     for _ in range(n_games // BATCH):

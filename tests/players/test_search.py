@@ -164,7 +164,7 @@ def test_equity_tables_are_fair_and_monotone(preset: str) -> None:
 def test_equity_is_what_matches_come_to(preset: str, scores: tuple[int, int]) -> None:
     """`camper` against itself from a score, with other seeds than the table's."""
     rules, n = Rules.preset(preset), 1500
-    tables, games = Games(n, rules, seat=batch.NOBODY, episode="match"), np.arange(n)
+    tables, games = Games(n, rules, no_learner=batch.NOBODY, episode="match"), np.arange(n)
     tables.seed(games, np.arange(10_000, 10_000 + n, dtype=np.uint64))
     tables.reset(games)
     states = tables.states
