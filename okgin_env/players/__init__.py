@@ -112,6 +112,6 @@ def _imported(spec: str) -> Player:
         raise ValueError(f"player {shown(spec)} cannot be made: {told(error)}") from error
     if not isinstance(player, Player):
         raise ValueError(
-            f"player {shown(spec)}: allowed: a class derived from okgin_env.players.Player (or Bot)"
+            f"player {shown(spec)} is no Player; allowed: a class derived from okgin_env.players.Player (or Bot)"
         )
     return player

@@ -98,10 +98,13 @@ BAD = {
     "begins before": (content(data_offsets=[-432, 0]), NO_FILE),
     "flags for numbers": (content(shape=[True]), NO_FILE),
     "text for numbers": (content(shape="108"), NO_FILE),
-    "other type": (content(dtype="I64"), "I64"),
+    "other type": (content(dtype="I64"), "is no safetensors file"),
     "type a list": (content(dtype=["F32"]), NO_FILE),
     "other format": (content(metadata={}), "holds no policy of format"),
-    "activation a list": (content(metadata={**META, "activation": ["relu"]}), "holds no policy"),
+    "activation a list": (
+        content(metadata={**META, "activation": ["relu"]}),
+        "is no safetensors file",
+    ),
     "a layer gone": (packed({"__metadata__": META}, b""), "lacks the layer"),
 }
 

@@ -154,7 +154,7 @@ def test_a_strangers_configuration_runs_no_code(
     with pytest.raises(ValueError, match="which runs code; allowed with --trust"):
         ppo.train(replace(PRESETS["smoke"], resume=Path()))
     assert not Path("ran").exists()
-    with pytest.raises(ValueError, match="has no name and act"):
+    with pytest.raises(ValueError, match="is no Player; allowed: a class derived from"):
         TrainConfig.of_run(Path(), trust=True)
     assert Path("ran").exists()
 
