@@ -62,37 +62,35 @@ def _goes_on(s, seat, episode):
 
 
 @compiled
-def _close_hand(tables, i, how, keep):
+def _close_hand(states, finals, i, rules, seat, seating, episode, kind, pause, keep):
     """If the hand of game i has just ended, books it; in a match the next hand is dealt.
 
     With `keep` the hand is copied to `finals[i]`; hands that end on the way to the first decision of a new episode must not
     take the place of the one the last episode ended with.
     """
-    states, finals, rules, policies, seats, coming, changing = tables
-    episode, kind, _, _, pause = how
-    s, seat = states[i], seats[i]
+    s = states[i]
     if s.phase != OVER:
         return
     if keep:
         finals[i] = s
     if seat >= 0:
-        s.unpaid += hand_reward(s, rules[0], kind, seat)
+        s.unpaid += hand_reward(s, rules, kind, seat)
     if not pause and _goes_on(s, seat, episode):
+        policies, coming, changing = seating
         _seat_coming(i, policies, coming, changing)
-        next_hand(s, rules[0])
+        next_hand(s, rules)
 
 
 @compiled
-def _run(tables, i, how, keep, table):
+def _run(states, finals, i, rules, policies, seat, seating, episode, kind, pause, keep, table):
     """Plays game i on its compiled seats until an outside seat is to move or the episode is over."""
-    states, _, rules, policies, _, _, _ = tables
     s = states[i]
     while s.phase != OVER:
         policy = policies[i, s.seat]
         if policy == EXTERNAL:
             return
-        step(s, rules[0], choose(s, rules[0], policy, table))
-        _close_hand(tables, i, how, keep)
+        step(s, rules, choose(s, rules, policy, table))
+        _close_hand(states, finals, i, rules, seat, seating, episode, kind, pause, keep)
 
 
 @compiled
@@ -138,9 +136,11 @@ def step_games(tables, games, actions, outputs, how):
         autoreset: Whether a new episode is dealt at once where one is over.
         pause: Whether to stop after each hand of a match, for somebody to look at it before `next_games`.
     """
-    states, _, rules, policies, seats, coming, changing = tables
+    # Taken apart once: to take an array out of a tuple counts a reference, which costs in a loop.
+    states, finals, rules, policies, seats, coming, changing = tables
     observations, masks, rewards, dones, final_observations = outputs
-    episode, _, pay, autoreset, pause = how
+    episode, kind, pay, autoreset, pause = how
+    seating = (policies, coming, changing)
     table = np.empty(N_CARDS, np.int16)
     spare_mask = np.empty(masks.shape[1], np.int8)
     r = rules[0]
@@ -151,9 +151,9 @@ def step_games(tables, games, actions, outputs, how):
         keep = pay and not dones[i]
         if actions[i] != NO_ACTION and s.phase != OVER:
             step(s, r, actions[i])
-            _close_hand(tables, i, how, keep)
+            _close_hand(states, finals, i, r, seat, seating, episode, kind, pause, keep)
         while True:
-            _run(tables, i, how, keep, table)
+            _run(states, finals, i, r, policies, seat, seating, episode, kind, pause, keep, table)
             if seat < 0 or s.phase != OVER or (pause and _goes_on(s, seat, episode)):
                 break
             if keep:
