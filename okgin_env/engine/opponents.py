@@ -42,6 +42,7 @@ class Opponents:
         policies: (N, 4) int8, which compiled player sits in each seat; EXTERNAL: one that is asked from outside.
         coming: (N, 4) int8, the same from a game's next deal on, where it is
         changing: (N,) bool. The kernel lets them sit down when it deals.
+        outside: The players that are asked from outside; every step looks whether there are any.
     """
 
     def __init__(self, n_games: int, seat: int, rules: Rules) -> None:
@@ -51,6 +52,7 @@ class Opponents:
         self.changing = np.zeros(n_games, np.bool_)
         self._pools = [_Pool(np.zeros(n_games, np.int64), [])]  # the latest last
         self._pool_of = np.zeros(n_games, np.int64)  # of games that are still to change
+        self.outside: list[Player] = []
 
     def change(self, pool: Sequence[OpponentLike], at_once: bool) -> None:
         """Seats other opponents: from each game's next deal, or at once.
@@ -77,6 +79,7 @@ class Opponents:
         if at_once:
             self.sit_down(np.arange(len(self.changing)))
             self._forget_pools()
+        self.outside = [player for pool in self._pools for _, _, player in pool.outside]
 
     def sit_down(self, games: NDArray[np.int64]) -> None:
         """Seats the opponents that have waited for the next deal of these games."""
@@ -89,11 +92,6 @@ class Opponents:
             np.where(self.changing, self._pool_of, latest), return_inverse=True
         )
         self._pools = [self._pools[k] for k in used.tolist()]
-
-    @property
-    def outside(self) -> list[Player]:
-        """The players that are asked from outside."""
-        return [player for pool in self._pools for _, _, player in pool.outside]
 
     def asked(
         self, games: NDArray[np.int64], seats: NDArray[np.int8]
