@@ -70,7 +70,6 @@ class Tables:
 
     def play(self) -> None:
         """Plays every game to its end."""
-        self.games.reset(self.all)  # nobody moves yet: all seats are played from outside
         self.games.policies[:] = np.array([p.kernel_policy for p in self.pair], np.int8)[self.who]
         if not self.one_by_one:
             self._play(self.all)
@@ -81,16 +80,16 @@ class Tables:
                 self._play(self.all[g : g + 1])
             self.close()  # who was shown all cards of a deal must not remember them when it comes again
 
-    def _play(self, waiting: NDArray[np.int64]) -> None:
+    def _play(self, games: NDArray[np.int64]) -> None:
+        """Deals games and plays them to their ends."""
+        self.games.reset(games)
         actions = np.full(len(self.all), NO_ACTION)
-        while len(waiting):
-            self.games.step(actions, waiting, False)
-            actions[waiting] = NO_ACTION
-            waiting = waiting[~self.games.over(waiting)]
-            movers = self.who[waiting, self.states["seat"][waiting]]
+        while len(games := games[~self.games.over(games)]):
+            movers = self.who[games, self.states["seat"][games]]
             for k in range(2):
-                if len(games := waiting[movers == k]):
-                    actions[games] = self._ask(k, games)
+                if len(asked := games[movers == k]):
+                    actions[asked] = self._ask(k, asked)
+            self.games.step(actions, games, False)
 
     def _tell(self, game: int, final: NDArray[np.void]) -> None:
         """Tells every seat of a game how a hand has ended."""

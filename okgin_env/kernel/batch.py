@@ -18,12 +18,9 @@ from okgin_env.layout import ILLEGAL, MAX_MATCH_HANDS, N_CARDS, OVER
 
 HAND = 0  # an episode is one hand
 MATCH = 1  # an episode is a match
-NOBODY = (
-    -1
-)  # in place of a learner's seat: every seat is a player's, and a forfeit ends the hand only
-EVERYBODY = (
-    -2
-)  # every seat is a learner's: observations are asked for, and a forfeit ends the episode
+# In place of a learner's seat:
+NOBODY = -1  # every seat is a player's, and a forfeit ends the hand only
+EVERYBODY = -2  # every seat is a learner's; a forfeit ends the episode
 NO_ACTION = np.iinfo(np.int64).min  # in place of an action: the game is only played on
 
 
@@ -148,7 +145,7 @@ def step_games(tables, games, actions, outputs, how):
         i = games[g]
         s = states[i]
         seat = seats[i]
-        keep = pay and not dones[i]
+        keep = (pay or seat == NOBODY) and not dones[i]
         if actions[i] != NO_ACTION and s.phase != OVER:
             step(s, r, actions[i])
             _close_hand(states, finals, i, r, seat, seating, episode, kind, pause, keep)
