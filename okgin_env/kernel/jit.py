@@ -1,22 +1,17 @@
-"""One way to compile a kernel function, with a cache that never serves stale code.
+"""One way to compile a kernel function.
 
-Numba's cache stamps only the file a function stands in: edit a callee in another file and the old machine
-code of its callers is served. (A function that calls itself crashes when it comes from the cache: there is no recursion
-in the kernel.) So every kernel function is compiled through `compiled`, which points the cache at a
-folder named by a digest of all kernel sources. ``NUMBA_DISABLE_JIT=1`` runs everything as plain Python.
+Every kernel function goes through `compiled`: linked as one program (`okgin_env.kernel.linking`) and kept on disk
+(`okgin_env.kernel.cache`). ``NUMBA_DISABLE_JIT=1`` runs everything as plain Python, ``OKGIN_ENV_COMPILER=njit`` compiles each
+function by itself with `numba.njit`, as is done where Numba's inner classes are not those that `linking` knows.
+(A function that calls itself crashes when it comes from the cache: there is no recursion in the kernel.)
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
-import platform
-import sys
-import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -26,52 +21,18 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from okgin_env.kernel import cache
+
+try:
+    from okgin_env.kernel.linking import Function
+except (ImportError, AttributeError):  # another Numba
+    Function = None
+if os.environ.get("OKGIN_ENV_COMPILER") == "njit":
+    Function = None
+
 _config: Any = numba.core.config  # its options are set at run time, unknown to type checkers
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def _digest() -> str:
-    """Digest of everything that compiled code depends on."""
-    folder = Path(__file__).parent
-    built = f"{numba.__version__} {sys.version} {platform.machine()} {_config.BOUNDSCHECK}"
-    sha = hashlib.sha256(built.encode())
-    for source in sorted([*folder.glob("*.py"), folder.parent / "layout.py"]):
-        sha.update(source.name.encode() + source.read_bytes())
-    return sha.hexdigest()[:16]
-
-
-def _cache_root() -> Path:
-    """The folder for compiled code: the user's choice, the user's cache, or a temporary folder."""
-    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-
-
-def _cache_folder() -> str | None:
-    """A writable folder for this version of the kernel, or None when there is none."""
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    private = Path(tempfile.gettempdir()) / f"okgin_env-{user}"
-    for root in (_cache_root(), private):
-        folder = root / "okgin_env" / f"kernel-{_digest()}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-            # Code is loaded from here: never from a folder that somebody else could have made, or could replace.
-            made = [folder, folder.parent, root] if root == private else [folder]
-            if not hasattr(os, "getuid") or {f.stat().st_uid for f in made} == {os.getuid()}:
-                return str(folder)
-        except (OSError, RuntimeError):  # RuntimeError: no home folder
-            continue
-    return None
-
-
 PLAIN = bool(_config.DISABLE_JIT)
-_CACHE = None if PLAIN else _cache_folder()
 _lock = threading.Lock()
 
 
@@ -85,11 +46,14 @@ def compiled(function: _Function) -> _Function:
                 return function(*args)
 
         return plain  # pyright: ignore[reportReturnType]
-    if _CACHE is None:
+    if Function is not None:
+        return Function(function)  # pyright: ignore[reportReturnType]
+    folder = cache.cache_folder()
+    if folder is None:
         return numba.njit(nogil=True)(function)  # pyright: ignore[reportReturnType]
     # The folder is read when a function is decorated, so it is set for that moment only.
     with _lock:
-        before, _config.CACHE_DIR = _config.CACHE_DIR, _CACHE
+        before, _config.CACHE_DIR = _config.CACHE_DIR, str(folder)
         try:
             return numba.njit(nogil=True, cache=True)(function)  # pyright: ignore[reportReturnType]
         finally:

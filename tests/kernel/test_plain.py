@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from okgin_env.kernel import jit
+from okgin_env.kernel import cache
 from okgin_env.kernel.jit import PLAIN
 from tests.helpers.digest import digest
 from tests.helpers.paths import python
@@ -58,7 +58,7 @@ def test_with_bounds_checks_gives_the_same(tmp_path: Path) -> None:
 
 def test_bounds_checked_code_is_cached_apart() -> None:
     """Else `NUMBA_BOUNDSCHECK=1 pytest` runs what was compiled without and checks nothing."""
-    ask = "from okgin_env.kernel import jit; print(jit._CACHE)"
+    ask = "from okgin_env.kernel import cache; print(cache.cache_folder())"
     folders = {run("-c", ask, NUMBA_BOUNDSCHECK=value) for value in ("0", "1")}
     assert len(folders) == 2
 
@@ -68,8 +68,9 @@ def test_no_code_is_loaded_from_below_a_folder_of_somebody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its owner could put another in its place."""
-    monkeypatch.setattr(jit, "_cache_root", lambda: Path("/dev/null/nowhere"))
-    monkeypatch.setattr(jit.tempfile, "gettempdir", lambda: str(tmp_path))
-    assert str(jit._cache_folder()).startswith(str(tmp_path))
+    monkeypatch.setattr(cache, "_cache_root", lambda: Path("/dev/null/nowhere"))
+    monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    find = cache.cache_folder.__wrapped__
+    assert str(find()).startswith(str(tmp_path))
     os.chown(tmp_path / "okgin_env-0", 12345, -1)
-    assert jit._cache_folder() is None
+    assert find() is None

@@ -133,7 +133,7 @@ def test_stale_compiled_code_is_never_served(tmp_path: Path) -> None:
     for name in ("__init__.py", "layout.py", "rules.py", "cards.py"):
         (package / name).write_text((ROOT / "okgin_env" / name).read_text())
     shutil.copytree(ROOT / "okgin_env" / "utils", package / "utils")
-    for name in ("__init__.py", "jit.py"):
+    for name in ("__init__.py", "jit.py", "linking.py", "cache.py"):
         source = (ROOT / "okgin_env" / "kernel" / name).read_text()
         (package / "kernel" / name).write_text(source)
     head = "from okgin_env.kernel.jit import compiled\n"
