@@ -6,7 +6,7 @@ _MOVED = {
     "agents.baselines": "python -m benchmarks.baselines",
     "agents.curve": "python -m okgin_env.learning.curve",
     "agents.exploit": "python -m okgin_env.learning.exploit",
-    "agents.refine": "python -m okgin_env refine",
+    "agents.refine": "okgin refine",
     "agents.ship": "python -m okgin_env.learning.ship",
 }
 

@@ -1,4 +1,4 @@
-"""``python -m okgin_env``: Oklahoma Gin from the command line."""
+"""``python -m okgin_env``: the same as ``okgin``."""
 
 import sys
 

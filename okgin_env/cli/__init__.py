@@ -1,1 +1,1 @@
-"""The command line: `python -m okgin_env play`, `serve`, `train`, `refine` and `evaluate`."""
+"""The command line: `okgin play`, `watch`, `train`, `refine`, `evaluate`, `serve` and `warm`."""

@@ -17,11 +17,11 @@ from okgin_env.utils.commands import STOPPED, run
 
 EXAMPLES = """
 examples:
-  python -m okgin_env play
-  python -m okgin_env play --against careful --seed 7
-  python -m okgin_env play --rules french --against simple hunter --save evening.okgin
-  python -m okgin_env play --seats 4 --against novice --episode hand
-  python -m okgin_env play --against runs/quick/model.zip --hint runs/quick/model.zip
+  okgin play
+  okgin play --against careful --seed 7
+  okgin play --rules french --against simple hunter --save evening.okgin
+  okgin play --seats 4 --against novice --episode hand
+  okgin play --against runs/quick/model.zip --hint runs/quick/model.zip
 
 at the table:
   7h discards the 7 of hearts, k 7h knocks with it, d draws from the stock, t takes the top of the

@@ -1,4 +1,4 @@
-"""``python -m okgin_env serve``: a player of this package as a program that speaks docs/protocol.md.
+"""``okgin serve``: a player of this package as a program that speaks docs/protocol.md.
 
 A decision is rebuilt from the messages: the concealed record of the hand, hence its observation, its mask and its view, and
 its random number. What no message tells stays blank in the record: the state of the seat's random stream, and how many hands of a
@@ -155,7 +155,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog,
         description="A player as a program that reads JSON lines and answers with moves (docs/protocol.md): "
-        '"cmd:python -m okgin_env serve mybots:Patient" seats a class of your own in a process of its own.',
+        '"cmd:okgin serve mybots:Patient" seats a class of your own in a process of its own.',
     )
     made.add_argument("player", metavar="PLAYER", help="a player, as for play")
     return made

@@ -1,4 +1,4 @@
-"""A person at the table: the loop behind ``python -m okgin_env play``.
+"""A person at the table: the loop behind ``okgin play``.
 
 What goes in and out are two functions, so a test, a notebook or a chat can sit in for the terminal.
 """

@@ -29,6 +29,7 @@ import numba.core.config
 _config: Any = numba.core.config  # its options are set at run time, unknown to type checkers
 SHIPPED = Path(__file__).parent / "machine"  # code that came with the wheel (tools/build_wheel.py)
 QUIET = "OKGIN_ENV_QUIET"  # environment variable: nothing is said while the game is compiled
+_SUM = hashlib.sha256().digest_size  # bytes of the check sum that a file begins with
 _PATIENCE = 600.0  # seconds to wait for another process that compiles
 _SILENCE = 1.0  # seconds of compiling before it is said
 
@@ -126,8 +127,10 @@ class Kept:
         """What `save` was given; None if there is nothing."""
         for folder in (shipped_folder(), cache_folder()):
             if folder is not None:
-                with suppress(OSError, EOFError, pickle.UnpicklingError):
-                    return pickle.loads((folder / self._file(args)).read_bytes())
+                with suppress(OSError):
+                    content = (folder / self._file(args)).read_bytes()
+                    if hashlib.sha256(content[_SUM:]).digest() == content[:_SUM]:
+                        return pickle.loads(content[_SUM:])
         return None
 
     def save(self, args: Any, dumped: bytes) -> None:
@@ -136,7 +139,7 @@ class Kept:
         if folder is None:
             return
         with suppress(OSError), tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-            file.write(dumped)
+            file.write(hashlib.sha256(dumped).digest() + dumped)
         with suppress(OSError):
             os.replace(file.name, folder / self._file(args))
 

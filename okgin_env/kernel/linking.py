@@ -10,22 +10,25 @@ from __future__ import annotations
 
 import gc
 import inspect
+import sys
 from typing import Any
 
 from numba import typeof, types
-from numba.core import sigutils
+from numba.core import registry, sigutils
 from numba.core import typed_passes as typed
 from numba.core import untyped_passes as untyped
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.registry import CPUDispatcher
-from numba.core.runtime import rtsys
+from numba.core.runtime import nrt
 from numba.core.serialize import dumps
-from numba.core.typed_passes import AnnotateTypes, NativeLowering
 
 from okgin_env.kernel.cache import Kept, one_at_a_time, saying_so
+
+# Numba's own attributes are unknown to type checkers.
+CPUDispatcher: Any = registry.CPUDispatcher
+NativeLowering: Any = typed.NativeLowering
 
 
 class _Part(JITCodeLibrary):
@@ -57,9 +60,8 @@ class _Program(JITCodeLibrary):
     def finalize(self) -> None:
         """Links, optimises and assembles."""
         for library in _reached(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
             self._final_module.link_in(_module(library), preserve=True)
-        self._linking_libraries = []
+        self._linking_libraries.clear()
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage.name == "linkonce_odr":
                 function.linkage = "internal"
@@ -109,9 +111,8 @@ class _LowerPart(NativeLowering):
         state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
         if not _handles_arrays(state):
             state.targetctx = state.targetctx.subtarget(enable_nrt=False)
-        state.flags.no_compile = state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = (
-            True
-        )
+        flags = state.flags
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
         super().run_pass(state)
         key = object()  # in place of a function that Python could call
         state.targetctx.insert_user_function(key, state["cr"].fndesc, [state.library])
@@ -135,7 +136,7 @@ class _LowerProgram(NativeLowering):
 
 # What these do for closures, `with`, literals and array expressions, the kernel has no use for.
 _UNUSED = (
-    AnnotateTypes,
+    typed.AnnotateTypes,
     typed.InlineOverloads,
     typed.NopythonRewrites,
     untyped.WithLifting,
@@ -152,7 +153,7 @@ _UNUSED = (
 class _Compiler(CompilerBase):
     """Numba's steps with a lowering of our own, and without notes on types for people to read."""
 
-    lowering: type[NativeLowering]
+    lowering: Any
 
     def define_pipelines(self) -> list[PassManager]:
         """The steps."""
@@ -188,9 +189,9 @@ class _Entry(CPUDispatcher):
         super().__init__(py_func, {}, targetoptions, _ProgramCompiler)
         inside = py_func.__module__.startswith("okgin_env.kernel.")
         try:
-            source = "" if inside else inspect.getsource(inspect.getmodule(py_func))
+            source = "" if inside else inspect.getsource(sys.modules[py_func.__module__])
             self._kept = Kept(py_func, source)
-        except (OSError, TypeError):  # typed in by somebody
+        except (OSError, TypeError, KeyError):  # typed in by somebody
             self._kept = None
 
     def compile(self, sig: Any) -> Any:
@@ -206,9 +207,9 @@ class _Entry(CPUDispatcher):
     def _load(self, args: Any) -> bool:
         found = None if self._kept is None else self._kept.load(args)
         if found is not None:
-            rtsys.initialize(
+            nrt.rtsys.initialize(
                 self.targetctx
-            )  # counts references; all that compiling takes stays away
+            )  # counts references; what compiling takes stays away
             self.add_overload(CompileResult._rebuild(self.targetctx, *found))
         return found is not None
 
@@ -249,5 +250,6 @@ class Function(CPUDispatcher):
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         """Called by Python with types that are new: gives it the entry point, and what to call the next time."""
         function = self._entry._compile_for_args(*args, **kws)
-        self._insert([typeof(a)._code for a in args], function, False)
+        codes = [numba_type._code for numba_type in map(typeof, args)]  # pyright: ignore
+        self._insert(codes, function, False)
         return function

@@ -475,7 +475,7 @@ def test_bad_options_are_one_line(
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
-    assert err.startswith("python -m okgin_env play: ")
+    assert err.startswith("okgin play: ")
 
 
 def test_help_teaches_with_examples(capsys: pytest.CaptureFixture[str]) -> None:

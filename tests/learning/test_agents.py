@@ -103,7 +103,7 @@ def test_masked_dqn_never_acts_illegally_nor_learns_from_what_is() -> None:
 
 
 def test_moved_commands_say_where_they_went() -> None:
-    for old, new in (("refine", "python -m okgin_env refine"), ("ship", "okgin_env.learning.ship")):
+    for old, new in (("refine", "okgin refine"), ("ship", "okgin_env.learning.ship")):
         command = [sys.executable, "-m", f"agents.{old}", "x"]
         done = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent)
         assert done.returncode == 2

@@ -151,7 +151,7 @@ def test_runs_go_on_and_end_the_same(
     before, now = about["refined"].rsplit("; ", 1)  # the expert is a refined policy itself
     assert before.startswith("python -m agents.refine POLICY")
     assert now == ASKED.command()
-    assert now.startswith("python -m okgin_env refine POLICY --out FOLDER --rules classic")
+    assert now.startswith("okgin refine POLICY --out FOLDER --rules classic")
     assert json.loads((tmp_path / "a/config.json").read_text())["positions"] == 3000
     with pytest.raises(ValueError, match="one that the same command has begun"):
         refine.refine(replace(ASKED, seed=6), tmp_path / "a", 1, quiet)

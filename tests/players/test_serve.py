@@ -125,5 +125,5 @@ def test_a_player_that_cannot_be_made_is_told_in_a_line(capsys: pytest.CaptureFi
 
     assert main(["serve", "nobody"]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("python -m okgin_env serve: player 'nobody'; allowed: ")
+    assert error.startswith("okgin serve: player 'nobody'; allowed: ")
     assert error.count("\n") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import okgin_env
 from tests.helpers.paths import ROOT, python
 
 PACKAGE = ROOT / "okgin_env"
@@ -183,9 +185,10 @@ def test_pillow_is_asked_for_that_draws_what_pictures_need() -> None:
 
 @pytest.mark.slow
 def test_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
-    """The wheel holds okgin_env only, and plays with nothing but the core dependencies."""
-    build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(ROOT)]
-    subprocess.run(build, check=True, capture_output=True)
+    """The wheel holds okgin_env only, with its compiled code, and plays with nothing but the core dependencies."""
+    subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "build_wheel.py"), str(tmp_path)], check=True
+    )
     wheel = next(tmp_path.glob("*.whl"))
     names = zipfile.ZipFile(wheel).namelist()
     assert all(name.startswith(("okgin_env/", "okgin_env-")) for name in names), names
@@ -193,12 +196,33 @@ def test_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
     inside = str(tmp_path / "venv" / "bin" / "python")
     install = ["-m", "pip", "install", "-q", "-c", str(ROOT / "constraints.txt"), str(wheel)]
     subprocess.run([inside, *install], check=True, capture_output=True)
-    code = (
-        "import gymnasium as gym, okgin_env, importlib.util as u;"
-        "assert not any(u.find_spec(m) for m in ('torch', 'stable_baselines3', 'scipy'));"
-        "env = gym.make(okgin_env.ENV_ID); obs, info = env.reset(seed=1);"
-        "from okgin_env.players.equity import hand_results; assert hand_results();"
-        "out = env.step(int(info['action_mask'].argmax())); print(out[0].shape)"
+    (tmp_path / "mybots.py").write_text(
+        "import dataclasses; from okgin_env import players\n"
+        "mine = lambda: dataclasses.replace(players.make('camper'), name='patient')\n"
     )
-    done = subprocess.run([inside, "-c", code], capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout.strip() == "(675,)", done.stderr
+
+    def okgin(*words: str) -> subprocess.CompletedProcess[str]:
+        settings = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
+        command = [str(tmp_path / "venv" / "bin" / "okgin"), *words]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=settings, input="q\ny\n")  # fmt: skip
+
+    assert okgin("--version").stdout == f"okgin-env {okgin_env.__version__}\n"
+    assert "machine" in okgin("warm").stdout
+    watched = okgin("watch", "expert", "search:8", "--seed", "1", "--delay", "0")
+    assert "final score: expert" in watched.stdout, watched.stderr
+    assert "The game ends here." in okgin("play", "--against", "camper").stdout
+    own = okgin("watch", "mybots:mine", "simple", "--seed", "1", "--delay", "0")
+    assert "final score: patient" in own.stdout, own.stderr
+    for command, extra in (("evaluate", "arena"), ("train", "train"), ("refine", "train")):
+        words = ["simple", "camper"] if command == "evaluate" else []
+        words = ["policy.safetensors", "--out", "x"] if command == "refine" else words
+        refused = okgin(command, *words)
+        assert refused.returncode == 2
+        assert f"pip install 'okgin-env[{extra}]'" in refused.stderr
+        assert refused.stderr.count("\n") == 1
+    assert not [*(tmp_path / "cache").rglob("okgin_env.*")], "something was compiled"
+    digest = [sys.executable, "-m", "tests.helpers.digest", "60"]
+    source = subprocess.run(digest, capture_output=True, text=True, cwd=ROOT, check=True).stdout
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    digest[0] = inside
+    assert subprocess.run(digest, capture_output=True, text=True, cwd=tmp_path).stdout == source

@@ -1,4 +1,4 @@
-"""A refinement as one dataclass: its fields are the command line of `python -m okgin_env refine`."""
+"""A refinement as one dataclass: its fields are the command line of `okgin refine`."""
 
 from __future__ import annotations
 
@@ -86,4 +86,4 @@ class Refinement:
     def command(self) -> str:
         """The command line, but for the names of file and folder."""
         words = options_in_words(self)
-        return " ".join(["python -m okgin_env refine POLICY --out FOLDER", *words])
+        return " ".join(["okgin refine POLICY --out FOLDER", *words])
