@@ -12,7 +12,8 @@ import numpy as np
 
 try:
     from rich.console import Console
-    from rich.progress import Progress
+
+    from okgin_env.utils.progress import NeverSilent
 except ImportError as error:
     raise ImportError("the arena needs: pip install 'okgin-env[arena]'") from error
 
@@ -69,10 +70,14 @@ def run(
     names = [player.name for player in field]
     pairs = [(names[0], b) for b in names[1:]] if plan.first_only else list(combinations(names, 2))
     tournament = _Tournament(plan, pairs, seated, kept)
-    tournament.play(show_progress)
-    if double is not None:
-        tournament.play_double(names[0], double.name)
-    return tournament.outcome(field, about or {})
+    console = Console(stderr=True)  # the table on stdout is for pasting
+    with NeverSilent(console=console, disable=not show_progress) as bar:
+        tournament.play(bar)
+        if double is not None:
+            bar.add_task(f"checking {names[0]} against its double", total=None)
+            tournament.play_double(names[0], double.name)
+        bar.add_task("rating the players", total=None)
+        return tournament.outcome(field, about or {})
 
 
 def _check(players: Sequence[Player], rules: Rules) -> None:
@@ -114,15 +119,11 @@ class _Tournament:
         self.store.add(task, played)
         self._keep(task, played)
 
-    def play(self, show_progress: bool) -> None:
+    def play(self, bar: NeverSilent) -> None:
         """Plays round after round until every pair has its hands, then the matches."""
         total = len(self.pairs) * (self.plan.n_deals + self.plan.n_match_deals)
-        console = Console(stderr=True)  # the table on stdout is for pasting
-        with (
-            closing(engine(self.hall, self.plan)) as chosen,
-            Progress(console=console, disable=not show_progress) as bar,
-        ):
-            shown = bar.add_task("", total=total)
+        with closing(engine(self.hall, self.plan)) as chosen:
+            shown = bar.add_task("playing", total=total, unit="deals")
             for tasks in self._rounds():
                 bar.update(shown, completed=self._n_played())
                 for task, played in chosen.run(tasks):

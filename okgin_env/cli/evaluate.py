@@ -10,7 +10,7 @@ from pathlib import Path
 
 from okgin_env import players
 from okgin_env.arena.plan import Plan
-from okgin_env.utils.commands import add_options, option, options_of, run
+from okgin_env.utils.commands import add_options, option, options_of, run, terminal_width
 from okgin_env.utils.files import check_writable
 
 EXAMPLES = """
@@ -103,13 +103,19 @@ def evaluate(args: argparse.Namespace) -> None:
     for path in more.merge:
         print(f"{path}: {store.merge(Store(path))} new rows", file=sys.stderr)
     outcome = tournament.run(field, plan, store=store, about={"commit": commit()})
-    print(tables.as_text(outcome.content))
+    print(tables.as_text(outcome.content, terminal_width()))
     if more.json is not None:
         tables.write_json(more.json, outcome.content)
     if more.report is not None:
-        from okgin_env.arena.report import page
+        from rich.console import Console
 
-        print(f"\nreport: {page.write_report(more.report, outcome)}")
+        from okgin_env.arena.report import page
+        from okgin_env.utils.progress import NeverSilent
+
+        with NeverSilent(console=Console(stderr=True)) as bar:
+            bar.add_task("writing the report", total=None)
+            written = page.write_report(more.report, outcome)
+        print(f"\nreport: {written}")
 
 
 def main(argv: list[str] | None = None, prog: str = "evaluate.py") -> int:

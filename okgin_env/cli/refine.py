@@ -9,7 +9,7 @@ from pathlib import Path
 from okgin_env.learning import naming_extra
 from okgin_env.learning.config import ENDLESS, check_range
 from okgin_env.learning.refine.config import Refinement
-from okgin_env.utils.commands import add_options, options_of, run
+from okgin_env.utils.commands import add_options, options_of, run, terminal_width
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -39,7 +39,7 @@ def _refine(args: argparse.Namespace) -> None:
         from okgin_env.arena.report.tables import as_text
         from okgin_env.learning.refine.run import refine, table
     content = refine(asked, args.out, args.workers, Console())
-    print(f"{table(args.out)}\n\n{as_text(content)}")
+    print(f"{table(args.out)}\n\n{as_text(content, terminal_width())}")
 
 
 def main(argv: list[str] | None = None, prog: str = "refine") -> int:

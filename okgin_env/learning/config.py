@@ -232,7 +232,8 @@ def _fits(value: object, kind: Any) -> bool:
 PRESETS: dict[str, TrainConfig] = {
     "smoke": TrainConfig(
         preset="smoke",
-        imitate_moves=20_000,
+        imitate_moves=60_000,
+        learning_rate=3e-5,  # in so few steps a larger one only unlearns what was copied
         steps=32_768,
         games=64,
         rollout=32,

@@ -81,12 +81,10 @@ def evaluate(
     return tournament.run([agent, *against], plan, about={"commit": commit()}).content
 
 
-def write_evaluation(folder: Path, content: dict[str, Any]) -> str:
-    """Writes that table as JSON and as text, which it returns."""
-    text = tables.as_text(content)
+def write_evaluation(folder: Path, content: dict[str, Any]) -> None:
+    """Writes that table as JSON and as text."""
     tables.write_json(folder / "evaluation.json", content)
-    write_text(folder / "evaluation.md", text + "\n")
-    return text
+    write_text(folder / "evaluation.md", tables.as_text(content) + "\n")
 
 
 def in_a_line(rows: Sequence[Row], digits: int) -> str:

@@ -13,13 +13,13 @@ from typing import Any
 import pandas as pd
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, make_output_format
 from stable_baselines3.common.vec_env import VecMonitor
 from torch.distributions import Distribution
 
 from okgin_env import Rules, __version__, players
+from okgin_env.arena.report.tables import as_text
 from okgin_env.arena.store.provenance import commit
 from okgin_env.learning import checkpoint, ladder, selfplay
 from okgin_env.learning.config import AGENT, NOBODY, SELF, TrainConfig
@@ -27,7 +27,11 @@ from okgin_env.learning.curve import draw_curve
 from okgin_env.learning.export import as_player, export
 from okgin_env.learning.imitate import imitate
 from okgin_env.learning.model import is_here, make_env, make_model
+from okgin_env.utils.commands import terminal_width
 from okgin_env.utils.files import write_bytes, write_text
+from okgin_env.utils.progress import NeverSilent
+
+_LEARNING = "learning"  # what a progress bar says
 
 
 def train(config: TrainConfig, console: Console | None = None) -> dict[str, Any]:
@@ -118,24 +122,17 @@ class _Run:
         if left <= 0:
             return
         self.console.print(f"run folder: {self.folder}")
-        columns = (
-            TextColumn("{task.completed:,.0f} steps"),
-            BarColumn(),
-            TextColumn("{task.fields[speed]:,.0f} steps/s"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=self.console) as bar:
+        with NeverSilent(console=self.console) as bar:
             if not self.resumed and self.config.imitate != NOBODY:
                 self._imitate(bar)
             callback = _Watcher(self, bar)
             self.model.learn(left, callback=callback, reset_num_timesteps=False, log_interval=10)
         callback.checkpoint()
 
-    def _imitate(self, bar: Progress) -> None:
+    def _imitate(self, bar: NeverSilent) -> None:
         """Copies a scripted player before training."""
         teacher = players.make(self.config.imitate)
-        task = bar.add_task("", total=None, speed=0.0)
+        task = bar.add_task(f"copying {teacher.name}", total=None, unit="batches")
         share = imitate(
             self.model,
             self.env,
@@ -156,10 +153,11 @@ class _Run:
         agent = as_player(self.model.policy, AGENT)
         config = self.config
         content = ladder.evaluate(agent, config.ladder, self.rules, config.final_hands, config.seed)
-        print(ladder.write_evaluation(self.folder, content))
+        ladder.write_evaluation(self.folder, content)
+        print(as_text(content, terminal_width()))
         self.console.print(
             f"\nmodel, learning curve and table are in {self.folder}; play it against others with\n"
-            f"  python evaluate.py {self.folder}/policy.safetensors simple",
+            f"  okgin evaluate {self.folder}/policy.safetensors simple",
             soft_wrap=True,
         )
         return content
@@ -193,13 +191,15 @@ class _Run:
 class _Watcher(BaseCallback):
     """Progress, evaluations and checkpoints, always between two rollouts."""
 
-    def __init__(self, run: _Run, bar: Progress) -> None:
+    def __init__(self, run: _Run, bar: NeverSilent) -> None:
         super().__init__()
         self.run, self.bar = run, bar
         self.began = time.monotonic()
         self.first_step = run.model.num_timesteps
         self.earlier = max(run.curve["seconds"], default=0.0)
-        self.task = bar.add_task("", total=run.config.steps, completed=self.first_step, speed=0.0)
+        self.task = bar.add_task(
+            _LEARNING, total=run.config.steps, completed=self.first_step, unit="steps"
+        )
         self.next_checkpoint = next_checkpoint(self.first_step, run.config.checkpoint_every)
 
     def _on_training_start(self) -> None:
@@ -217,18 +217,20 @@ class _Watcher(BaseCallback):
         return True
 
     def _on_rollout_end(self) -> None:
-        speed = (self.num_timesteps - self.first_step) / (time.monotonic() - self.began)
-        self.bar.update(self.task, completed=self.num_timesteps, speed=speed)
+        self.bar.update(self.task, completed=self.num_timesteps)
 
     def checkpoint(self) -> None:
         """Evaluates, then writes the checkpoint."""
         run = self.run
+        self.bar.update(self.task, description=f"playing {', '.join(run.config.ladder)}")
         said = run.evaluate(self.earlier + time.monotonic() - self.began)
         if SELF in run.config.opponents:
             selfplay.keep(run.model.policy, run.folder, run.model.num_timesteps)
             run.seat_opponents()
         checkpoint.save(run.model, run.env, run.monitor, run.folder / "checkpoints")
-        run.console.print(f"{run.model.num_timesteps:>12,} steps: points a hand against {said}")
+        self.bar.update(self.task, description=_LEARNING)
+        line = f"{run.model.num_timesteps:>12,} steps: points a hand against {said}"
+        run.console.print(line, soft_wrap=True)
 
 
 def next_checkpoint(steps: int, every: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -97,6 +98,11 @@ def options_in_words(options: Any, defaults: Any = None, skip: Sequence[str] = (
         words.append(f"--no-{name}" if value is False else f"--{name}")
         words += () if no_value else map(str, values)
     return words
+
+
+def terminal_width() -> int | None:
+    """Characters of a line of the terminal that standard output is; None where it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def run(

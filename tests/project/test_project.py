@@ -197,8 +197,8 @@ def test_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
     install = ["-m", "pip", "install", "-q", "-c", str(ROOT / "constraints.txt"), str(wheel)]
     subprocess.run([inside, *install], check=True, capture_output=True)
     (tmp_path / "mybots.py").write_text(
-        "import dataclasses; from okgin_env import players\n"
-        "mine = lambda: dataclasses.replace(players.make('camper'), name='patient')\n"
+        "from okgin_env.players import Bot\nclass Mine(Bot):\n    name = 'patient'\n"
+        "    def move(self, view, rng):\n        return view.legal[0]\n"
     )
 
     def okgin(*words: str) -> subprocess.CompletedProcess[str]:
@@ -211,7 +211,7 @@ def test_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
     watched = okgin("watch", "expert", "search:8", "--seed", "1", "--delay", "0")
     assert "final score: expert" in watched.stdout, watched.stderr
     assert "The game ends here." in okgin("play", "--against", "camper").stdout
-    own = okgin("watch", "mybots:mine", "simple", "--seed", "1", "--delay", "0")
+    own = okgin("watch", "mybots:Mine", "simple", "--seed", "1", "--delay", "0")
     assert "final score: patient" in own.stdout, own.stderr
     for command, extra in (("evaluate", "arena"), ("train", "train"), ("refine", "train")):
         words = ["simple", "camper"] if command == "evaluate" else []

@@ -10,17 +10,29 @@ from typing import Any
 
 from okgin_env.utils.files import write_text
 
-_HEAD = (
-    "| player | against | hands | points a hand (95 %) | hands won | matches won (95 %) "
-    "| knock / gin / undercut by player | by opponent | void | turns | illegal | ms a move |"
-)
-_RULE = "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+# Columns of the table; those of the first two names stand in every part of a table that is cut to a width.
+_HEADS = (
+    "player", "against", "hands", "points a hand (95 %)", "hands won", "matches won (95 %)",
+    "knock / gin / undercut by player", "by opponent", "void", "turns", "illegal", "ms a move",
+)  # fmt: skip
+_N_NAMES = 2
+_RATED_MATCHES = 200  # of a pair, at least, before ratings are told
 
 
-def as_text(content: dict[str, Any]) -> str:
-    """The table, with what it was made from above it, and ratings and checks below it."""
-    lines = [f"rules {content['rules']}, seed {content['seed']}", "", table(content["pairs"])]
-    if len(content["ratings"]) > 2:
+def as_text(content: dict[str, Any], width: int | None = None) -> str:
+    """The table, with what it was made from above it, and ratings and checks below it.
+
+    Args:
+        content: What a tournament left behind.
+        width: Characters that a line of the table may have; None: as many as it takes.
+    """
+    pairs = content["pairs"]
+    lines = [f"rules {content['rules']}, seed {content['seed']}", "", table(pairs, width)]
+    n_matches = min(s["matches"] for s in pairs)
+    if len(content["ratings"]) > 2 and 0 < n_matches < _RATED_MATCHES:
+        few = f"{n_matches} matches a pair are too few; from {_RATED_MATCHES} on they are told"
+        lines += ["", f"ratings: {few}"]
+    elif len(content["ratings"]) > 2:
         rated = (
             f"{r['player']} {r['elo']:+.0f} ({r['low']:+.0f} to {r['high']:+.0f})"
             for r in content["ratings"]
@@ -68,23 +80,47 @@ def faults(summaries: Sequence[dict[str, Any]]) -> dict[str, dict[str, int]]:
     return found
 
 
-def table(summaries: Sequence[dict[str, Any]]) -> str:
-    """The pairs as a Markdown table."""
-    lines = [_HEAD, _RULE]
-    for s in summaries:
-        match = "-"
-        if s["matches"]:
-            low, high = (min(max(end, 0.0), 1.0) for end in s["match_ci95"])
-            match = f"{_pc(s['match_win_rate'])} ({_pc(low)} to {_pc(high)})"
-        low, high = s["ci95"]
-        lines.append(
-            f"| {_cell(s['a'])} | {_cell(s['b'])} | {s['hands']:,} "
-            f"| {s['points_per_hand']:+.2f} ({low:+.2f} to {high:+.2f}) "
-            f"| {_pc(s['hand_win_rate'])} | {match} | {_endings(s['by_a'])} | {_endings(s['by_b'])} "
-            f"| {_pc(s['void'])} | {s['turns_per_hand']:.1f} | {s['illegal']} "
-            f"| {s['ms_per_decision'][s['a']]:.4f} |"
+def table(summaries: Sequence[dict[str, Any]], width: int | None = None) -> str:
+    """The pairs as a Markdown table; as several below each other where one would be wider than `width`."""
+    rows = [_HEADS, *map(_row, summaries)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(_HEADS))]
+    names = [*range(_N_NAMES)]
+    parts = [[*names]]
+    for k in range(_N_NAMES, len(_HEADS)):
+        taken = sum(widths[c] + 3 for c in [*parts[-1], k]) + 1
+        if width is not None and taken > width and parts[-1] != names:
+            parts.append([*names])
+        parts[-1].append(k)
+    return "\n\n".join(_markdown(rows, part, widths) for part in parts)
+
+
+def _markdown(rows: Sequence[Sequence[str]], columns: Sequence[int], widths: Sequence[int]) -> str:
+    """Some columns of rows, of which the first is the head; names stand left, numbers right."""
+    lines = [
+        " | ".join(
+            row[c].ljust(widths[c]) if c < _N_NAMES else row[c].rjust(widths[c]) for c in columns
         )
-    return "\n".join(lines)
+        for row in rows
+    ]
+    rule = " | ".join(
+        "-" * widths[c] if c < _N_NAMES else "-" * (widths[c] - 1) + ":" for c in columns
+    )
+    return "\n".join(f"| {line} |" for line in [lines[0], rule, *lines[1:]])
+
+
+def _row(s: dict[str, Any]) -> tuple[str, ...]:
+    """The cells of a pair."""
+    match = "-"
+    if s["matches"]:
+        low, high = (min(max(end, 0.0), 1.0) for end in s["match_ci95"])
+        match = f"{_pc(s['match_win_rate'])} ({_pc(low)} to {_pc(high)})"
+    low, high = s["ci95"]
+    points = f"{s['points_per_hand']:+.2f} ({low:+.2f} to {high:+.2f})"
+    return (
+        _cell(s["a"]), _cell(s["b"]), f"{s['hands']:,}", points, _pc(s["hand_win_rate"]), match,
+        _endings(s["by_a"]), _endings(s["by_b"]), _pc(s["void"]), f"{s['turns_per_hand']:.1f}",
+        str(s["illegal"]), f"{s['ms_per_decision'][s['a']]:.4f}",
+    )  # fmt: skip
 
 
 def _cell(name: str) -> str:

@@ -7,12 +7,11 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
-from rich.progress import Progress
-
 from okgin_env import Rules
 from okgin_env.learning.refine.config import Refinement
 from okgin_env.learning.refine.hindsight import gather
 from okgin_env.players.network import NetworkPlayer
+from okgin_env.utils.progress import NeverSilent
 from okgin_env.utils.workers import obey
 
 PER_FILE = 500_000
@@ -21,7 +20,7 @@ Job = tuple[Refinement, Path, int, tuple[int, ...], Path]
 
 
 def gather_all(
-    asked: Refinement, folder: Path, k: int, policy: Path, workers: int, bar: Progress
+    asked: Refinement, folder: Path, k: int, policy: Path, workers: int, bar: NeverSilent
 ) -> list[Path]:
     """Gathers what is missing of a round's positions.
 
@@ -44,7 +43,7 @@ def gather_all(
     if missing:
         n_there = n_each * (n_files - len(missing))
         name = f"round {k + 1}: positions"
-        task = bar.add_task(name, total=n_each * n_files, completed=n_there)
+        task = bar.add_task(name, total=n_each * n_files, completed=n_there, unit="positions")
         _do(jobs, workers, lambda: bar.advance(task, n_each))
     return paths
 

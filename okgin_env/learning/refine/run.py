@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 import torch
 from rich.console import Console
-from rich.progress import Progress, TimeElapsedColumn
 
 from okgin_env import Rules
 from okgin_env.arena.store.provenance import commit
@@ -22,6 +21,7 @@ from okgin_env.learning.refine.gathering import gather_all
 from okgin_env.learning.refine.hindsight import Positions
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.utils.files import write_bytes, write_text
+from okgin_env.utils.progress import NeverSilent
 
 LADDER = ("simple", "knocker", "camper")
 HANDS = 20_000  # against each player, after a round and at the end
@@ -51,13 +51,15 @@ def refine(asked: Refinement, out: Path, workers: int, console: Console) -> dict
     about |= {"refined": before + asked.command(), "refined_at": commit()}
     policies = [Path(asked.policy)]
     policies += [out / f"round_{k + 1}.safetensors" for k in range(asked.rounds)]
-    with Progress(*Progress.get_default_columns(), TimeElapsedColumn(), console=console) as bar:
+    with NeverSilent(console=console) as bar:
         for k, policy in enumerate(policies):
             if not policy.exists():
                 network = _round(asked, out, k - 1, policies, workers, bar)
                 write_policy(policy_tensors(network), policy, about)
             if k not in set(_curve(out)["round"]):
+                task = bar.add_task(f"round {k}: playing {', '.join(LADDER)}", total=None)
                 console.print(f"round {k}: {_look(policy, rules, out, k)}")
+                bar.remove_task(task)
     path = out / "policy.safetensors"
     write_bytes(path, policies[-1].read_bytes())
     content = ladder.evaluate(NetworkPlayer.load(path, AGENT), LADDER, rules, HANDS, asked.seed)
@@ -84,7 +86,7 @@ def _begin(asked: Refinement, out: Path) -> None:
 
 
 def _round(
-    asked: Refinement, out: Path, k: int, policies: list[Path], workers: int, bar: Progress
+    asked: Refinement, out: Path, k: int, policies: list[Path], workers: int, bar: NeverSilent
 ) -> torch.nn.Sequential:
     """Gathers with the policy of the round before and trains it."""
     paths = [
@@ -94,7 +96,7 @@ def _round(
     held = Positions.load(paths[-1][:1])  # never learned from: the gain is measured on them
     learned = Positions.load([path for own in paths for path in own[1:]])
     network = as_network(NetworkPlayer.load(policies[k]))
-    task = bar.add_task(f"round {k + 1}: learning", total=None)
+    task = bar.add_task(f"round {k + 1}: learning", total=None, unit="batches")
     for done, total in fit(network, learned, asked.epochs, asked.learning_rate, asked.seed + k):
         bar.update(task, completed=done, total=total)
     bar.update(task, description=f"round {k + 1}: {gain(network, held):+.2f} points a decision")
