@@ -198,7 +198,7 @@ def test_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
     subprocess.run([inside, *install], check=True, capture_output=True)
     (tmp_path / "mybots.py").write_text(
         "from okgin_env.players import Bot\nclass Mine(Bot):\n    name = 'patient'\n"
-        "    def move(self, view, rng):\n        return view.legal[0]\n"
+        "    def choose(self, view, rng):\n        return view.legal[0]\n"
     )
 
     def okgin(*words: str) -> subprocess.CompletedProcess[str]:
