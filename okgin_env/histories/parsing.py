@@ -148,8 +148,9 @@ def _deck(lines: _Lines, rules: Rules) -> tuple[int, ...]:
     sizes["stock"] = N_CARDS - sum(sizes.values())
     deck: list[int] = []
     for key, size in sizes.items():
-        found = lines.value(key, allowed=f"{size} cards").split()
+        text = lines.value(key, allowed=f"{size} cards")
         with lines.here():
+            found = cards.ids(text)
             if len(found) != size:
                 raise ValueError(f"{len(found)} cards; allowed: {size}")
             deck = cards.ids([*deck, *found])

@@ -245,7 +245,7 @@ def test_impossible_fields_are_refused(
         ("scores: 0 0", "scores: 0 -1", "line 6: 'scores: 0 -1'; allowed: 'scores: 2 numbers'"),
         ("name 1: simple\n", "", "line 8: 'dealer: 1'; allowed: 'name 1"),
         ("dealer: 1", "dealer: 2", "line 9: 'dealer: 2'; allowed: 'dealer: 0 to 1'"),
-        ("cards 0: Jh", "cards 0: 10h", "line 10: bad card '10h'; allowed"),
+        ("cards 0: Jh", "cards 0: 11h", "line 10: bad card '11h'; allowed"),
         ("cards 0: Jh ", "cards 0: ", "line 10: 9 cards; allowed: 10"),
         ("cards 1: Td", "cards 1: Jh", "line 11: card Jh stands twice; allowed: once"),
         ("seat 0: pass", "seat 0: fold", "line 14: 'seat 0: fold'; allowed: seat 0 to 1, then"),
