@@ -43,7 +43,7 @@ def random_record(rng: Random, rules: Rules) -> np.ndarray:
     play.deal(s, record[0], rng.randrange(n))
     if rng.random() < 0.7:
         s["scores"][:n] = [rng.randrange(100) for _ in range(n)]
-        s["hands_won"][:n] = [rng.randrange(10) for _ in range(n)]
+        s["boxes"][:n] = [rng.randrange(10) for _ in range(n)]
         s["n_hands"] = rng.randrange(100)
     illegal_at = rng.randrange(60) if rng.random() < 0.3 else -1
     n_actions = 0
@@ -155,7 +155,7 @@ def test_what_is_printed_parses_back(seed: int, name: str | None, stream: int | 
     assert str(parse(text)) == text
     assert max(len(line.encode()) for line in text.split("\n")) <= histories.text.MAX_LINE
     *_, final = hand.replay()
-    for field in ("hands", "points", "scores", "hands_won", "n_hands", "match_points", "pile"):
+    for field in ("hands", "points", "scores", "boxes", "n_hands", "match_points", "pile"):
         assert (final[field] == record[field]).all()
     assert final["match_winner"] == record["match_winner"]
 
