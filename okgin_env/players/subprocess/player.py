@@ -225,8 +225,10 @@ def _tell(program: Program, *told: dict[str, Any]) -> None:
 def _heard(program: Program, deadline: float, read: Callable[[bytes], _Answer | None]) -> _Answer:
     """The first of the program's lines that answers; if it only goes on and on that is a flood, whatever a line is."""
     while True:
+        if not (line := program.line(deadline)).strip():
+            continue  # an empty line says nothing
         try:
-            answer = read(program.line(deadline))
+            answer = read(line)
         except messages.Nonsense as error:
             if program.keeps_talking(deadline):
                 raise Trouble("flood", f"it goes on without end: {error}") from error
