@@ -88,6 +88,7 @@ def parse(text: str, line: int = 1) -> HandHistory:
     """
     if len(text) > MAX_LINES * MAX_LINE or text.count("\n") > MAX_LINES:
         raise ValueError(f"line {line}: too long for a hand; allowed: {MAX_LINES} lines")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")  # as editors on Windows write it
     lines = _Lines(text.rstrip("\n").split("\n"), line)
     lines.exactly(TITLE)
     label = lines.value("rules", allowed="a preset's name, and what differs in brackets")

@@ -380,6 +380,16 @@ def test_limits_on_memory(
     assert list(scan(path)) == hands
 
 
+def test_what_editors_on_windows_write_is_read(tmp_path: Path, hands: list[HandHistory]) -> None:
+    for hand in hands[:3]:
+        text = str(hand).replace("\n", "\r\n")
+        assert parse(text) == parse(f"\ufeff{text}") == parse(f"\ufeff{hand}") == hand
+    path = tmp_path / "a.okgin"
+    histories.write(path, hands[:3])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert histories.read(path) == hands[:3]
+
+
 def test_other_suffixes_are_refused(tmp_path: Path, hands: list[HandHistory]) -> None:
     for save in (append, write):
         with pytest.raises(ValueError, match=r"allowed: a name that ends in \.okgin"):

@@ -103,7 +103,9 @@ class Program:
             Trouble: It is too much ("flood").
         """
         self._n_said = 0
-        while self._turn(_QUIET_S if self._n_said >= MAX_LINE else 0.0):  # it may wait for a full pipe
+        while self._turn(
+            _QUIET_S if self._n_said >= MAX_LINE else 0.0
+        ):  # it may wait for a full pipe
             self._check_flood()
         if self._said:
             self._is_old = not self._said.endswith(b"\n")
