@@ -18,7 +18,7 @@ from okgin_env.kernel import melds as _melds
 from okgin_env.kernel import showdown as _showdown
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import MAX_HAND
-from okgin_env.rules import Rules
+from okgin_env.rules import Rules, as_rules
 from okgin_env.utils.errors import shown
 
 
@@ -43,6 +43,12 @@ def _meld(cards: CardsLike) -> np.uint64:
             f"bad meld '{_cards.text(ids)}'; allowed: 3 or 4 of a rank, or a run of 3+"
         )
     return mask
+
+
+def _check_list(name: str, value: Any, of: str) -> None:
+    """Checks that something is a list, of hands or of melds."""
+    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, (str, bytes)):
+        raise ValueError(f"{name}={shown(value)}; allowed: a list of {of}")
 
 
 def _check_whole(name: str, value: Any, most: int, low: str = "0") -> None:
@@ -115,8 +121,7 @@ def layoff(shown_melds: Sequence[CardsLike], cards: CardsLike) -> tuple[int, str
     Raises:
         ValueError: Bad cards, something that is no meld, more than three melds, or a card twice.
     """
-    if isinstance(shown_melds, str):
-        raise ValueError(f"shown_melds={shown(shown_melds)}; allowed: a list of melds")
+    _check_list("shown_melds", shown_melds, "melds")
     if len(shown_melds) > 3:
         raise ValueError(f"shown_melds: {len(shown_melds)} melds; allowed: 0 to 3")
     hand = _hand(cards)
@@ -160,6 +165,7 @@ def showdown(knocker: int, hands: Sequence[CardsLike]) -> list[Shown]:
     Raises:
         ValueError: Bad cards, or an unknown seat.
     """
+    _check_list("hands", hands, "hands")
     _check_whole("knocker", knocker, len(hands) - 1)
     masks = [_hand(cards, f"seat {seat}") for seat, cards in enumerate(hands)]
     seen = 0
@@ -202,10 +208,10 @@ def settle(
     Raises:
         ValueError: A wrong number of hands or cards, a card twice, an unknown seat, or a missing upcard.
     """
-    if isinstance(rules, str):
-        if not 2 <= len(hands) <= 4:
-            raise ValueError(f"hands: {len(hands)} hands; allowed: 2 to 4")
-        rules = Rules.preset(rules, len(hands))
+    _check_list("hands", hands, "hands")
+    if isinstance(rules, str) and not 2 <= len(hands) <= 4:
+        raise ValueError(f"hands: {len(hands)} hands; allowed: 2 to 4")
+    rules = as_rules(rules, len(hands) if isinstance(rules, str) else None)
     if len(hands) != rules.players:
         raise ValueError(f"hands: {len(hands)} hands; allowed: {rules.players}")
     _check_whole("knocker", knocker, rules.players - 1)

@@ -2,6 +2,9 @@
 
 Text is rank then suit, ``As 7h Td``; suits in the order ``s c d h``; card id = 13 * suit + rank with the
 ace as rank 0 (rules.md, Cards and notation). A set of cards is a 52-bit mask, bit = card id.
+
+That is how cards are written. They are read from what people type, too, in every place that takes cards: the ten as
+``T`` or ``10``, suits as letters or signs (``10♥``), in any case, with spaces or commas between them.
 """
 
 from __future__ import annotations
@@ -16,23 +19,30 @@ from okgin_env.utils.errors import shown
 
 RANKS = "A23456789TJQK"
 SUITS = "scdh"
+_IDS = {r + s: 13 * k + n for k, s in enumerate(SUITS) for n, r in enumerate(RANKS)}
+# signs of suits, also hollow ones, what parts cards, and marks that are not seen: a BOM and the two kinds of a sign
+_PLAIN = str.maketrans("♠♣♦♥♤♧♢♡,", "scdhscdh ", "\ufeff\ufe0e\ufe0f")
+_LONGEST = 8  # characters of a card
 CardsLike: TypeAlias = "str | int | Iterable[str | int]"
 """Cards as text (``"As 2s"``), as a mask, or as a sequence of texts or ids."""
 
 
 def card_id(text: str) -> int:
-    """Card id of a text such as ``"Td"``.
+    """Card id of a text such as ``"Td"``, ``"10d"`` or ``"10♦"``.
 
     Raises:
         ValueError: The text is not rank then suit.
     """
-    if isinstance(text, str) and len(text) == 2:
-        rank, suit = RANKS.find(text[0]), SUITS.find(text[1])
-        if rank >= 0 and suit >= 0:
-            return suit * N_RANKS + rank
-    raise ValueError(
-        f"bad card {shown(text)}; allowed: one of {RANKS} then one of {SUITS}, as in 'Td'"
-    )
+    found = _IDS.get(text) if isinstance(text, str) else None
+    if found is None and isinstance(text, str) and len(text) <= _LONGEST:
+        word = text.translate(_PLAIN).strip()
+        rank, suit = word[:-1].upper(), word[-1:].lower()
+        found = _IDS.get(("T" if rank == "10" else rank) + suit)
+    if found is None:
+        raise ValueError(
+            f"bad card {shown(text)}; allowed: one of {RANKS} then one of {SUITS}, as in 'Td'"
+        )
+    return found
 
 
 def card_text(card: int) -> str:
@@ -56,7 +66,7 @@ def ids(cards: CardsLike) -> list[int]:
     """Card ids in the order given (a mask: ascending).
 
     Args:
-        cards: Text with spaces between cards, a mask, or a sequence of texts or ids.
+        cards: Text with spaces or commas between cards, a mask, or a sequence of texts or ids.
 
     Raises:
         ValueError: A card is malformed or stands twice, or the mask has bits above 51.
@@ -71,7 +81,7 @@ def ids(cards: CardsLike) -> list[int]:
             raise ValueError(f"bad card mask {mask!s:.80}; allowed: 0 to 2**{N_CARDS} - 1")
         return [card for card in range(N_CARDS) if mask >> card & 1]
     if isinstance(cards, str):
-        cards = cards.split()
+        cards = cards.translate(_PLAIN).split()
     if not isinstance(cards, Iterable):
         raise ValueError(f"bad cards {shown(cards)}; allowed: text, a mask, or a sequence of cards")
     found = [card_id(card if isinstance(card, str) else card_text(card)) for card in cards]

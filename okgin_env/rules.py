@@ -91,7 +91,9 @@ class Rules:
         void_dealer: Who deals after a void hand: the "same" dealer or the next seat ("alternates").
         target: Points that end a match; None: single hands only.
         game_bonus: Match points for winning the match.
-        box_bonus: Match points for each hand won.
+        box_bonus: Match points for each box: a hand won is one, or as the next two fields say.
+        gin_boxes: Boxes of a hand won by gin or big gin; twice as many where a spade doubles its points.
+        undercut_boxes: Boxes of a hand won by an undercut, the same.
         shutout: Whether the winner's score and game bonus double when nobody else scored.
         max_turns: Turns (of all seats together) after which a hand is void.
     """
@@ -111,6 +113,8 @@ class Rules:
     target: int | None = _number(100, 1, 100_000, {None: 0})
     game_bonus: int = _number(0, 0, 10_000)
     box_bonus: int = _number(0, 0, 1000)
+    gin_boxes: int = _number(1, 0, 10)
+    undercut_boxes: int = _number(1, 0, 10)
     shutout: bool = _flag(False)
     max_turns: int = _number(100, 1, MAX_TURNS)
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from okgin_env.rules import PRESETS, Rules, as_rules
 from okgin_env.utils.commands import option
+from okgin_env.utils.errors import check_choice
 
+AGAIN = (None, "faults")
 ENGINES = ("local", "ray")
 MOST = 1 << 53  # deals, and the number of a deal
 
@@ -42,6 +44,10 @@ class Plan:
         "stop a pair early, once its interval is at most so many points wide; looked at after "
         "250, 500, 1000, … decks, which makes the interval a little too narrow",
     )
+    again: str | None = option(
+        None,
+        "faults: play stored deals afresh in which a program crashed, hung, flooded or wrote nonsense",
+    )
     check: bool = option(True, "play the first player against its double, too")
     engine: str = option("local", "local or ray; the results are the same")
     workers: int | None = option(
@@ -70,6 +76,7 @@ class Plan:
             raise ValueError(f"seed={self.seed}; allowed: 0 or more")
         if self.until is not None and not self.until > 0:
             raise ValueError(f"until={self.until}; allowed: above 0")
+        check_choice("again", self.again, AGAIN)
         self._check_engine()
 
     def _check_engine(self) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from okgin_env.arena import statistics
 from okgin_env.arena.match import compiled_ms
 from okgin_env.arena.outcome import Pair, Results
-from okgin_env.layout import ENDINGS
+from okgin_env.layout import ENDINGS, ILLEGAL
 from okgin_env.players.base import FAULTS, Player
 from okgin_env.rules import Rules
 
@@ -54,6 +54,7 @@ def summary(pair: Pair, speeds: Mapping[str, float]) -> dict[str, Any]:
         **_matches(pair.matches),
         **{name: _share(hands, name, *(("big_gin",) if name == "gin" else ())) for name in SHARES},
         "turns_per_hand": float(hands.turns.mean()),
+        "forfeits": int((hands.ending == ILLEGAL).sum()),
         "illegal": int(faults.sum()),
         "faults": {
             name: {kind: int(n) for kind, n in zip(FAULTS, counts, strict=True) if n}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import logging
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -28,12 +30,14 @@ from okgin_env.arena.plan import Plan, Task
 from okgin_env.arena.store import provenance
 from okgin_env.arena.store.fingerprints import fingerprint
 from okgin_env.arena.store.store import Store
-from okgin_env.histories.hand import check_name
+from okgin_env.histories.hand import HandHistory, check_name
+from okgin_env.histories.text import MAX_NAME
 from okgin_env.kernel.policies import EXTERNAL
-from okgin_env.players import make
-from okgin_env.players.base import Player, check_rules
+from okgin_env.players import DESCRIPTIONS, ProcessPlayer, make
+from okgin_env.players.base import FAULTS, Player, check_rules
 from okgin_env.rules import Rules
 
+_log = logging.getLogger("okgin_env.arena")
 KINDS = ("hands", "matches")
 FIRST_ROUND = 250  # deals after which a stopping rule first looks; each further round doubles them
 CHECK_HANDS = 2000  # of the player against its double
@@ -59,7 +63,7 @@ def run(
     Raises:
         ValueError: Two players of one name, a player that cannot play by the rules, or a store that does not fit.
     """
-    field = [make(player) for player in players]
+    field = _named([make(player) for player in players], plan.rules)
     _check(field, plan.rules)
     forget_troubles()
     double = quick_double(field[0]) if plan.check else None
@@ -78,6 +82,22 @@ def run(
             tournament.play_double(names[0], double.name)
         bar.add_task("rating the players", total=None)
         return tournament.outcome(field, about or {})
+
+
+def _named(field: list[Player], rules: Rules) -> list[Player]:
+    """The players, programs by the names that they say, with their commands where another player has that name."""
+    said = {
+        k: player.ask_name(rules)
+        for k, player in enumerate(field)
+        if isinstance(player, ProcessPlayer) and not player.is_named
+    }
+    taken = [*DESCRIPTIONS, *(player.name for k, player in enumerate(field) if k not in said)]
+    for k, name in said.items():
+        if name:
+            field[k] = copy.copy(field[k])
+            alone = [*taken, *said.values()].count(name) == 1
+            field[k].name = name if alone else f"{name} ({field[k].name})"[:MAX_NAME].strip()
+    return field
 
 
 def _check(players: Sequence[Player], rules: Rules) -> None:
@@ -107,10 +127,32 @@ class _Tournament:
         self.plan, self.pairs, self.seated, self.store = plan, pairs, seated, store
         self.hall = Hall(plan.rules, seated)
         self.played: defaultdict[tuple[str, str, str], PairResults] = defaultdict(
-            lambda: PairResults(lambda task: store.get(task).results)
+            lambda: PairResults(lambda task: store.get(task, hands=False).results)
         )
         for task in store.tasks():
-            self._keep(task, store.get(task))
+            if not (plan.again == "faults" and self._failed(task)):
+                self._keep(task, self._stored(task))
+
+    def _stored(self, task: Task) -> Played:
+        """A row of the store; without its hands to look at where these are damaged."""
+        try:
+            return self.store.get(task)
+        except ValueError as error:
+            played = self.store.get(task, hands=False)  # raises again where the numbers are damaged
+            _log.warning("%s; its hands are not shown", error)
+            return played
+
+    def _failed(self, task: Task) -> bool:
+        """Whether deals that are to be played ended in faults of a program; if so the row is dropped."""
+        planned = self.plan.n_deals if task.kind == "hands" else self.plan.n_match_deals
+        ours = task.seed == self.plan.seed and (task.a, task.b) in self.pairs
+        if not ours or task.first >= planned:
+            return False
+        faults = self.store.get(task, hands=False).results.faults.sum(axis=(0, 1, 2))
+        failed = bool(faults[FAULTS.index("illegal") + 1 :].any())
+        if failed:
+            self.store.drop(task)
+        return failed
 
     def _keep(self, task: Task, played: Played) -> None:
         self.played[task.a, task.b, task.kind].keep(task, played)
@@ -192,7 +234,18 @@ class _Tournament:
     def _pair(self, a: str, b: str) -> Pair:
         hands, matches = (self.played[a, b, kind] for kind in KINDS)
         joined = matches.joined() if matches.tasks else None
-        return Pair(hands.joined(), joined, hands.knocks, hands.worth_showing())
+        shown = tuple(hand for hand in hands.worth_showing() if self._is_whole(hand))
+        return Pair(hands.joined(), joined, hands.knocks, shown)
+
+    def _is_whole(self, hand: HandHistory) -> bool:
+        """Whether a stored hand replays, as whoever looks at it will want."""
+        try:
+            hand.final()
+        except ValueError as error:
+            names = " and ".join(dict.fromkeys(hand.names))
+            _log.warning("results file '%s': a hand of %s: %s", self.store.path, names, error)
+            return False
+        return True
 
     def outcome(self, players: Sequence[Player], about: dict[str, str]) -> Outcome:
         """Sums everything up."""

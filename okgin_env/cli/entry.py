@@ -23,7 +23,6 @@ _MOVES = {
     "p": PASS, "pass": PASS, "big gin": BIG_GIN,
 }  # fmt: skip
 _VERBS = {"k": KNOCK, "knock": KNOCK, "d": DISCARD, "discard": DISCARD}
-_SIGNS = {"♠": "s", "♣": "c", "♦": "d", "♥": "h"}
 _SHOWN = 16  # characters of a bad entry that are repeated
 
 
@@ -206,9 +205,8 @@ def _left(hand: Sequence[str], card: str) -> int:
 
 def _card(word: str) -> int | None:
     """Card id of a typed card, or None."""
-    rank, suit = word[:-1].upper().replace("10", "T"), word[-1:]
     try:
-        return cards.card_id(rank + _SIGNS.get(suit, suit))
+        return cards.card_id(word)
     except ValueError:
         return None
 

@@ -13,6 +13,7 @@ from okgin_env.arena.plan import Plan
 from okgin_env.utils.commands import add_options, option, options_of, run, terminal_width
 from okgin_env.utils.files import check_writable
 
+FORFEITED = 3  # exit status when there is nothing but forfeits
 EXAMPLES = """
 examples:
   python evaluate.py simple knocker
@@ -20,6 +21,7 @@ examples:
   python evaluate.py simple careful camper --rules eaai --hands 100000 --store night.sqlite --report night
   python evaluate.py "cmd:python examples/bots/simple_bot.py" simple --hands 2000
   python evaluate.py simple knocker --until 0.5 --hands 200000
+  python evaluate.py "cmd:./bot" simple --store bot.sqlite --again faults
   python evaluate.py simple knocker --store all.sqlite --merge monday.sqlite tuesday.sqlite
 
 a player is one of:
@@ -42,7 +44,7 @@ class More:
     report: Path | None = option(None, "also write report.html, figures and CSV files here")
     move_time: float = option(1.0, "seconds a cmd: player has for a move")
 
-    def check_files(self) -> None:
+    def check_files(self, again: str | None) -> None:
         """Checks that all files can be read and written, before hours of play.
 
         Raises:
@@ -52,6 +54,8 @@ class More:
         """
         if self.merge and self.store is None:
             raise ValueError("--merge; allowed: with --store FILE, which they are merged into")
+        if again and self.store is None:
+            raise ValueError(f"--again {again}; allowed: with --store FILE, whose deals they are")
         if self.json and self.store and self.json.resolve() == self.store.resolve():
             raise ValueError(f"--json {self.json}; allowed: another file than --store")
         for path in self.merge:
@@ -81,8 +85,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
     return made
 
 
-def evaluate(args: argparse.Namespace) -> None:
-    """Plays, prints and writes what the options ask for.
+def evaluate(args: argparse.Namespace) -> int:
+    """Plays, writes and prints what the options ask for; files first, since what reads the output may have left.
+
+    Returns:
+        The exit status: `FORFEITED` if every hand was.
 
     Raises:
         ValueError: A value that is not allowed; before any work is done.
@@ -98,14 +105,14 @@ def evaluate(args: argparse.Namespace) -> None:
     from okgin_env.arena.store.provenance import commit
     from okgin_env.arena.store.store import Store
 
-    more.check_files()
+    more.check_files(plan.again)
     store = Store(more.store, plan.rules)
     for path in more.merge:
         print(f"{path}: {store.merge(Store(path))} new rows", file=sys.stderr)
     outcome = tournament.run(field, plan, store=store, about={"commit": commit()})
-    print(tables.as_text(outcome.content, terminal_width()))
     if more.json is not None:
         tables.write_json(more.json, outcome.content)
+    said = tables.as_text(outcome.content, terminal_width())
     if more.report is not None:
         from rich.console import Console
 
@@ -115,7 +122,10 @@ def evaluate(args: argparse.Namespace) -> None:
         with NeverSilent(console=Console(stderr=True)) as bar:
             bar.add_task("writing the report", total=None)
             written = page.write_report(more.report, outcome)
-        print(f"\nreport: {written}")
+        said += f"\n\nreport: {written}"
+    print(said)
+    pairs = outcome.content["pairs"]
+    return FORFEITED if len(tables.all_forfeited(pairs)) == len(pairs) else 0
 
 
 def main(argv: list[str] | None = None, prog: str = "evaluate.py") -> int:

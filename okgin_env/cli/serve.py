@@ -51,7 +51,9 @@ def serve(player: Player, messages: Iterable[str], out: TextIO) -> None:
     for line in messages:
         asked, number = None, 0
         with _reading(line):
-            message = json.loads(line)
+            message = json.loads(line, object_hook=_Message)
+            if not isinstance(message, _Message):
+                raise ValueError("no message; allowed: a JSON object")
             kind = message["type"]
             if kind == "hello":
                 rules = Rules(**message["rules"])
@@ -73,6 +75,13 @@ def serve(player: Player, messages: Iterable[str], out: TextIO) -> None:
             _say(out, {"type": "move", "id": number, "move": move})
         elif kind == "bye":
             return
+
+
+class _Message(dict[str, Any]):
+    """An object of JSON that says which field it lacks."""
+
+    def __missing__(self, name: str) -> Any:
+        raise ValueError(f"{name} is missing; docs/protocol.md lists the fields")
 
 
 @contextlib.contextmanager
@@ -102,6 +111,9 @@ def rebuilt(rules: Rules, request: dict[str, Any], events: list[dict[str, Any]])
 
 def _log(rules: Rules, events: list[dict[str, Any]], dealer: int) -> Logged:
     """The decisions among the events, as (seat, action id): the draw after the dealer's pass is none."""
+    for event in events:
+        if not isinstance(event["move"], str) or event["move"] not in ACTIONS:
+            raise ValueError(f"move={shown(event['move'])}; allowed: such as 'discard Td'")
     log = [(event["seat"], ACTIONS[event["move"]]) for event in events]
     for mover, _ in log:
         positions.check_seat("seat", mover, rules)
@@ -116,11 +128,15 @@ def _record(rules: Rules, request: dict[str, Any], log: Logged) -> NDArray[np.vo
     s["pile"] = s["deck"] = s["knocker"] = s["hand_winner"] = s["match_winner"] = -1
     for name, field in FIELDS.items():
         if field.record:
-            value, n = field.value(request[name]), rules.players
-            if isinstance(value, list):
-                s[field.record][: len(value) if name == "pile" else n] = value
-            else:
-                s[field.record] = value
+            try:
+                value, n = field.value(request[name]), rules.players
+                if isinstance(value, list):
+                    s[field.record][: len(value) if name == "pile" else n] = value
+                else:
+                    s[field.record] = value
+            except (TypeError, IndexError, OverflowError) as error:
+                allowed = "as docs/protocol.md has it"
+                raise ValueError(f"{name}={shown(request[name])}; allowed: {allowed}") from error
     s["n_pile"] = len(request["pile"])
     s["hands"] = s["known"]
     s["hands"][s["seat"]] = cards.mask(request["cards"])

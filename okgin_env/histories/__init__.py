@@ -27,7 +27,8 @@ A hand is one block of lines, and a file (`.okgin`) holds any number of them wit
     scores after: 12 0
     end
 
-`played`, `won` and `scores` are the hands of the match played and won and its scores before this hand. `seed` and `name` lines
+`played`, `won` and `scores` are the hands of the match played, its boxes (a hand won is one, or as many as the rules say) and its
+scores before this hand. `seed` and `name` lines
 may be missing. What follows a `#` is for the reader: the card of a draw, which the deck tells; it is not read back. An
 illegal action, whatever it was, is written `illegal`: it moves no card and forfeits the hand.
 

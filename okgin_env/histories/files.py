@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -106,6 +107,8 @@ def _blocks(file: BinaryIO) -> Iterator[tuple[int, list[bytes]]]:
         if len(line) > MAX_LINE:
             raise ValueError(f"line {number}: too long; allowed: {MAX_LINE} bytes")
         content = line.rstrip(b"\r\n")
+        if number == 1:
+            content = content.removeprefix(codecs.BOM_UTF8)
         if block and (not content or content.startswith(_START)):
             yield number - len(block), block
             block = []

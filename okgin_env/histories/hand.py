@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from okgin_env import cards
 from okgin_env.histories.moves import Move, replay
 from okgin_env.histories.text import END, ILLEGAL, MAX_NAME, TITLE, WORDS
-from okgin_env.kernel.match import new_match
+from okgin_env.kernel.match import hand_boxes, new_match
 from okgin_env.kernel.play import deal, is_legal, step
 from okgin_env.kernel.state import STATE, as_records, new_states
 from okgin_env.layout import DRAW_STOCK, DRAW_TOP, ENDINGS, MAX_LOG, NONE, OVER
@@ -21,7 +21,7 @@ from okgin_env.layout import ILLEGAL as FORFEITED
 from okgin_env.positions import check_dealer, check_deck
 from okgin_env.rules import Rules
 
-MAX_HANDS: Final = 30_000  # played in a match before
+MAX_HANDS: Final = 30_000  # played in a match before; boxes won in it, too
 MAX_SCORE: Final = 9_999_999
 # fields of a record that a replay cannot have, and the log, which it is made from
 _UNKNOWN: Final = ("rng", "seat_rng", "unpaid", "log")
@@ -42,7 +42,7 @@ class HandHistory:
         deadwood: That counted in the showdown after layoffs, by seat, in pips.
         scores: Of the match after the hand, by seat.
         scores_before: Of the match before the hand, by seat.
-        won: Hands of the match won before, by seat.
+        won: Boxes of the match won before, by seat: a hand won is one, or as many as the rules say.
         played: Hands of the match played before.
         names: The players by seat; empty: not told.
         seed: The seed of the episode, if it is told.
@@ -119,8 +119,9 @@ class HandHistory:
             raise ValueError("record: the hand has not ended; allowed: a hand that has")
         if record["deck"].min() < 0:
             raise ValueError("record: the deck is hidden; allowed: all cards, as in Games.finals")
-        winner = int(record["hand_winner"])
-        won = [int(k) - (p == winner) for p, k in enumerate(record["hands_won"][:n])]
+        won = record["boxes"][:n].tolist()
+        if (winner := int(record["hand_winner"])) >= 0:
+            won[winner] -= hand_boxes(record, as_records(rules.to_record())[0])
         before = [a - b for a, b in zip(result["scores"], result["points"], strict=True)]
         history = cls(
             rules=rules,
@@ -150,7 +151,7 @@ class HandHistory:
         states["deck"] = self.deck
         deal(states[0], as_records(self.rules.to_record())[0], self.dealer)
         states["scores"][0, :n] = self.scores_before
-        states["hands_won"][0, :n] = self.won
+        states["boxes"][0, :n] = self.won
         states["n_hands"] = self.played
         return states
 

@@ -88,6 +88,7 @@ def parse(text: str, line: int = 1) -> HandHistory:
     """
     if len(text) > MAX_LINES * MAX_LINE or text.count("\n") > MAX_LINES:
         raise ValueError(f"line {line}: too long for a hand; allowed: {MAX_LINES} lines")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")  # as editors on Windows write it
     lines = _Lines(text.rstrip("\n").split("\n"), line)
     lines.exactly(TITLE)
     label = lines.value("rules", allowed="a preset's name, and what differs in brackets")
@@ -148,8 +149,9 @@ def _deck(lines: _Lines, rules: Rules) -> tuple[int, ...]:
     sizes["stock"] = N_CARDS - sum(sizes.values())
     deck: list[int] = []
     for key, size in sizes.items():
-        found = lines.value(key, allowed=f"{size} cards").split()
+        text = lines.value(key, allowed=f"{size} cards")
         with lines.here():
+            found = cards.ids(text)
             if len(found) != size:
                 raise ValueError(f"{len(found)} cards; allowed: {size}")
             deck = cards.ids([*deck, *found])

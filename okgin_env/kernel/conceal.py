@@ -57,7 +57,7 @@ def conceal(s, rules, seat, out):
         out.scores[p] = s.scores[p]
         out.points[p] = s.points[p]
         out.match_points[p] = s.match_points[p]
-        out.hands_won[p] = s.hands_won[p]
+        out.boxes[p] = s.boxes[p]
         out.deadwood[p] = s.deadwood[p]
         out.n_sheds[p] = s.n_sheds[p]
         out.n_acts[p] = s.n_acts[p]

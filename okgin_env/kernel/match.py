@@ -7,13 +7,17 @@ import numpy as np
 from okgin_env.kernel.jit import compiled
 from okgin_env.kernel.rng import deal_below
 from okgin_env.layout import (
+    BIG_GIN_END,
+    GIN,
     ILLEGAL,
     LOSER_DEALS,
     MAX_PLAYERS,
+    N_RANKS,
     OVER,
     POINTS_PER_REWARD,
     REWARD_MATCH,
     REWARD_POINTS,
+    UNDERCUT,
     WINNER_DEALS,
 )
 
@@ -24,7 +28,7 @@ def new_match(s):
     for p in range(MAX_PLAYERS):
         s.scores[p] = 0
         s.match_points[p] = 0
-        s.hands_won[p] = 0
+        s.boxes[p] = 0
     s.n_hands = 0
     s.match_winner = -1
     s.unpaid = 0.0
@@ -53,8 +57,20 @@ def finish_hand(s, rules):
             best = np.int64(s.points[p])
             s.hand_winner = p
     if s.hand_winner >= 0:
-        s.hands_won[s.hand_winner] += 1
+        s.boxes[s.hand_winner] += hand_boxes(s, rules)
     _judge_match(s, rules)
+
+
+@compiled
+def hand_boxes(s, rules):
+    """Boxes that the winner of a hand gets for it (The match)."""
+    boxes = 1
+    if s.ending == GIN or s.ending == BIG_GIN_END:
+        boxes = rules.gin_boxes
+    elif s.ending == UNDERCUT and s.hand_winner != s.knocker:
+        boxes = rules.undercut_boxes
+    doubled = rules.spades_double != 0 and s.upcard < N_RANKS and s.ending != ILLEGAL
+    return 2 * boxes if doubled else boxes
 
 
 @compiled
@@ -72,7 +88,7 @@ def _judge_match(s, rules):
     s.match_winner = leader
     shutout = rules.shutout != 0
     for p in range(n):
-        s.match_points[p] = s.scores[p] + rules.box_bonus * s.hands_won[p]
+        s.match_points[p] = s.scores[p] + rules.box_bonus * s.boxes[p]
         if p != leader and s.scores[p] > 0:
             shutout = False
     s.match_points[leader] += rules.game_bonus

@@ -24,7 +24,7 @@ STATE = np.dtype(
         ("points", np.int32, MAX_PLAYERS),  # of the hand, once it is over
         ("match_points", np.int32, MAX_PLAYERS),  # scores and match bonuses, once it is over
         ("n_hands", np.int32),  # hands of the match that are over
-        ("hands_won", np.int16, MAX_PLAYERS),
+        ("boxes", np.int16, MAX_PLAYERS),  # of the match so far: a hand won is one or more
         ("deadwood", np.int16, MAX_PLAYERS),  # that counted in the showdown, after layoffs
         ("n_turns", np.int16),  # discards of all seats
         ("n_log", np.int16),

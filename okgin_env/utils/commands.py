@@ -105,6 +105,14 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
+def _give_up_output() -> None:
+    """Lets what standard output has not taken go, where it takes no more: a broken pipe, a full disk."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def run(
     parser: argparse.ArgumentParser,
     work: Callable[[argparse.Namespace], int | None],
@@ -124,12 +132,18 @@ def run(
     """
     args = parser.parse_args(argv)
     try:
-        return work(args) or 0
+        if not sys.flags.safe_path and (here := os.getcwd()) not in sys.path:
+            sys.path.insert(0, here)  # of package.module:Class, as with python -m
+        status = work(args) or 0
+        sys.stdout.flush()
+        return status
     except BrokenPipeError:  # whoever read the output has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return 1
     except (ValueError, KeyError, OSError, ImportError, RuntimeError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
+        if isinstance(error, OSError):
+            _give_up_output()
         return REFUSED
     except KeyboardInterrupt:
         more = go_on(args)

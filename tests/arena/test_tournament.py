@@ -12,6 +12,7 @@ import sys
 import time
 import weakref
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,10 +27,12 @@ from okgin_env.arena.match import play_deals
 from okgin_env.arena.outcome import Outcome
 from okgin_env.arena.pair_results import SHOWN, PairResults
 from okgin_env.arena.plan import Plan, Task
+from okgin_env.arena.report import tables
 from okgin_env.arena.store.fingerprints import fingerprint
 from okgin_env.arena.store.store import Store
 from okgin_env.arena.tournament import run
 from okgin_env.cli import evaluate
+from okgin_env.layout import N_ACTIONS
 from okgin_env.players.base import FAULTS, fault_action
 from okgin_env.players.subprocess.player import ProcessPlayer
 from tests.helpers.paths import PATIENCE, ROOT, python
@@ -429,9 +432,15 @@ def test_damaged_and_hostile_stores_are_one_line(tmp_path: Path) -> None:
         ("a", b"x"),
         ("first", -1),
         ("first", "x"),
+        ("results", lambda blob: blob[:-4]),  # without its checksum
+        ("results", lambda blob: blob + b"x"),
+        ("knocks", lambda blob: blob[:-1]),
+        ("knocks", lambda blob: blob + blob),
     ):
         rows = db.execute(f"SELECT rowid, {column} FROM played").fetchall()
-        db.execute(f"UPDATE OR IGNORE played SET {column} = ?", (value,))
+        for rowid, before in rows:
+            new = value(before) if callable(value) else value
+            db.execute(f"UPDATE OR IGNORE played SET {column} = ? WHERE rowid = ?", (new, rowid))
         db.commit()
         damaged = Store(path)
         with pytest.raises(ValueError, match="is damaged") as caught:
@@ -440,6 +449,40 @@ def test_damaged_and_hostile_stores_are_one_line(tmp_path: Path) -> None:
         for rowid, before in rows:
             db.execute(f"UPDATE played SET {column} = ? WHERE rowid = ?", (before, rowid))
         db.commit()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("name 0: simple", "name 0: simplE"),  # one bit
+        ("classic", "french"),
+        ("ending: ", "ending; "),
+        ("discard ", "discarf "),
+        ("points: ", "points: 1"),
+    ],
+)
+def test_a_damaged_hand_is_named_and_the_rest_goes_on(
+    old: str, new: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "r.sqlite"
+    store = Store(path, CLASSIC)
+    whole = tournament(NAMES[:2], store)
+    store.close()
+    db = sqlite3.connect(path)
+    db.execute("UPDATE played SET shown = replace(shown, ?, ?) WHERE b = 'knocker'", (old, new))
+    db.commit()
+    again = tournament(NAMES[:2], Store(path))
+    assert untimed(again.content) == untimed(whole.content)
+    assert whole.pairs[0].shown
+    for hand in again.pairs[0].shown:
+        hand.final()
+    said = {record.getMessage() for record in caplog.records}
+    assert said
+    for line in said:
+        assert line.startswith(f"results file '{path}'")
+        assert "simple" in line
+        assert "knocker" in line
+        assert "\n" not in line
 
 
 @pytest.mark.parametrize(
@@ -546,6 +589,61 @@ def test_failing_players_lose_their_hands_and_nothing_else(
         assert np.array_equal(forfeited == 1, pair.hands.ending == 6)
         assert forfeited.max() <= 1
     assert len(FAULTS) == 5
+
+
+class Weak(Outside):
+    """Breaks down in some hands, and in no other once it is well again."""
+
+    name = "weak"
+    ill = True
+    fingerprint = "weak"
+    deals_per_task = 8
+
+    def act(self, decisions):
+        if self.ill and (decisions.words[0] & np.uint64(63)) == 0:
+            return np.full(len(decisions), fault_action("time"))
+        return super().act(decisions)
+
+
+def test_deals_that_ended_in_faults_are_played_again_where_that_is_asked_for() -> None:
+    weak, store = Weak(), Store(None, CLASSIC)
+    weak.ill = False
+    healthy = tournament((weak, "simple"), check=False)
+    weak.ill = True
+    before = tournament((weak, "simple"), store, check=False)
+    [entry] = before.content["pairs"]
+    assert 0 < entry["forfeits"] < entry["hands"]
+    text = tables.as_text(before.content)
+    assert f") with {entry['forfeits']} forfeit" in text.split("\n\n")[1]
+    assert "every hand was forfeited" not in text
+    weak.ill = False
+    same = tournament((weak, "simple"), store, check=False)
+    assert same.content["pairs"][0]["forfeits"] == entry["forfeits"]
+    n_rows = len(store.tasks())
+    again = tournament((weak, "simple"), store, check=False, again="faults")
+    assert untimed(again.content) == untimed(healthy.content)
+    assert len(store.tasks()) == n_rows
+    with pytest.raises(ValueError, match="again='all'; allowed: None, faults"):
+        plan(again="all")
+
+
+def test_illegal_moves_and_others_deals_are_not_played_again() -> None:
+    class Cheat(Outside):
+        name = "cheat"
+        fingerprint = "cheat"
+
+        def act(self, decisions):
+            return np.full(len(decisions), N_ACTIONS)
+
+    store = Store(None, CLASSIC)
+    tournament((Cheat(), "simple"), store, n_matches=0, check=False)
+    tournament((Weak(), "simple"), store, n_matches=0, check=False)
+    faults = {task: store.get(task).results.faults.sum() for task in store.tasks()}
+    assert sum(task.a == "weak" and n > 0 for task, n in faults.items()) > 0
+    tournament((Cheat(), "simple"), store, n_matches=0, check=False, again="faults")
+    tournament((Weak(), "simple"), store, n_matches=0, check=False, again="faults", seed=1)
+    tasks = [task for task in store.tasks() if task.seed == 0]
+    assert {task: store.get(task).results.faults.sum() for task in tasks} == faults
 
 
 def test_players_that_exit_or_write_into_what_they_are_asked() -> None:
@@ -671,6 +769,110 @@ def test_knock_counts_are_those_of_the_hands() -> None:
     late = knocks[0, :, :, 3:, 1:]
     assert late[0].sum() > 0
     assert late[1].sum() == 0  # camper never knocks late but with gin
+
+
+ECHO = """import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print(json.dumps({"type": "hello", "name": sys.argv[1]}), flush=True)
+    elif message["type"] == "request":
+        answer = {"type": "move", "id": message["id"], "move": message["legal"][0]}
+        print(json.dumps(answer), flush=True)
+"""
+
+
+def test_programs_are_called_as_they_say_and_told_apart(tmp_path: Path) -> None:
+    script = tmp_path / "echo.py"
+    script.write_text(ECHO)
+
+    def bot(said: str, *more: str, name: str | None = None) -> ProcessPlayer:
+        command = [sys.executable, "-S", str(script), said, *more]
+        return ProcessPlayer(command, 30.0, 30.0, name=name)
+
+    python = Path(sys.executable).name
+    field = [bot("anna"), bot("ben", "1"), bot("ben", "2"), bot("simple"), bot("", name="cy")]
+    outcome = tournament(field, n_hands=2, n_matches=0, check=False, first_only=True)
+    assert outcome.players == (
+        "anna",
+        f"ben ({python} -S echo.py ben 1)",
+        f"ben ({python} -S echo.py ben 2)",
+        f"simple ({python} -S echo.py simple)",
+        "cy",
+    )
+    assert (
+        field[0].name == f"{python} -S echo.py anna"
+    )  # players that are handed in stay as they are
+    silent = [bot(""), ProcessPlayer(["sh", "-c", "exit 3"]), "simple"]
+    outcome = tournament(silent, n_hands=2, n_matches=0, check=False)
+    assert outcome.players == (f"{python} -S echo.py", "sh -c exit 3", "simple")
+
+
+MINE = """from okgin_env import players
+
+
+class Patient(players.Bot):
+    name = "patient"
+
+    def choose(self, view, rng):
+        return view.legal[0]
+
+
+class Cheat(Patient):
+    name = "cheat"
+
+    def choose(self, view, rng):
+        return -1
+"""
+SMALL = ["--hands", "4", "--matches", "0", "--no-check"]
+
+
+def _evaluate(folder: Path, *words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    """The command from a folder with classes of one's own."""
+    (folder / "mybots.py").write_text(MINE)
+    return python(str(ROOT / "evaluate.py"), *words, *SMALL, cwd=folder, **more)
+
+
+def test_classes_in_the_working_folder_are_found(tmp_path: Path) -> None:
+    found = _evaluate(tmp_path, "mybots:Patient", "simple", "--workers", "2")
+    assert found.returncode == 0, found.stderr
+    assert "| patient | simple | 4 |" in found.stdout
+
+
+def test_nothing_but_forfeits_is_said_and_is_exit_status_3(tmp_path: Path) -> None:
+    found = _evaluate(tmp_path, "mybots:Cheat", "simple")
+    assert found.returncode == evaluate.FORFEITED == 3, found.stderr
+    assert "cheat and simple: every hand was forfeited, none was played" in found.stdout
+    assert "(-100.00 to -100.00) with 4 forfeits |" in found.stdout
+    found = _evaluate(tmp_path, "mybots:Cheat", "mybots:Patient", "simple")
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.count("every hand was forfeited") == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_cannot_be_written_loses_no_file(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    words = ["simple", "knocker", "--json", "a.json", "--report", "r"]
+    with open("/dev/full", "w") as full:
+        found = _evaluate(tmp_path, *words, capture_output=False, stdout=full, stderr=subprocess.PIPE)  # fmt: skip
+    assert found.returncode == 2
+    assert "No space left on device" in found.stderr
+    assert found.stderr.count("evaluate.py: ") == 1
+    assert "Exception ignored" not in found.stderr
+    assert json.loads((tmp_path / "a.json").read_text())["pairs"][0]["hands"] == 4
+    assert (tmp_path / "r" / "report.html").is_file()
+    read, write = os.pipe()
+    os.close(read)  # whoever reads has left
+    with os.fdopen(write, "w") as broken:
+        found = _evaluate(tmp_path, "simple", "knocker", "--json", "b.json", capture_output=False, stdout=broken, stderr=subprocess.PIPE)  # fmt: skip
+    assert found.returncode == 1
+    assert "Exception" not in found.stderr
+    assert (tmp_path / "b.json").is_file()
+
+
+def test_again_needs_a_store() -> None:
+    assert evaluate.main(["simple", "knocker", "--again", "faults"]) == 2
 
 
 def test_command_line_stores_merges_and_reports(

@@ -120,6 +120,32 @@ def other_ids() -> None:
     play_legally()
 
 
+def gaps() -> None:
+    """Writes empty lines before and after each of its answers, flushed apart."""
+    while True:
+        message = hear()
+        if message["type"] in ("hello", "request"):
+            answer = {"type": "hello"}
+            if message["type"] == "request":
+                answer = {"type": "move", "id": float(message["id"]), "move": message["legal"][0]}
+            print(flush=True)
+            say(answer)
+            print(" \r", flush=True)
+            print(flush=True)
+
+
+def unasked(text: str) -> None:
+    """Writes something between two questions, for the first that follows takes it in, then answers on a new line."""
+    request = until_request()
+    say({"type": "move", "id": request["id"], "move": request["legal"][0]})
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    request = until_request()
+    sys.stdout.write(" and so on\n")
+    say({"type": "move", "id": request["id"], "move": request["legal"][0]})
+    play_legally()
+
+
 def kill_guardian() -> None:
     """Leaves a daemon, then kills its own parent."""
     until_request()
@@ -160,6 +186,9 @@ BEHAVIOURS = {
     "early": early,
     "chatter": chatter,
     "other-ids": other_ids,
+    "gaps": gaps,
+    "begun-line": lambda: unasked('{"type":"mo'),
+    "full-pipe": lambda: unasked("thinking " * 8_000),
     "kill-guardian": kill_guardian,
     "up-and-hang": up_and_hang,
 }

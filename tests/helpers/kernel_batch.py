@@ -258,8 +258,9 @@ class Batch:
         sums = (s["scores"] == before["scores"] + s["points"]).all(1)
         self.hold_each(sums, "scores are the sums of points", games)
         booked = s["n_hands"] == before["n_hands"] + 1
-        won = (s["hands_won"] - before["hands_won"]).sum(1)
-        booked &= won == (s["points"] > 0).any(1)
+        boxed, scored = (s["boxes"] != before["boxes"]).sum(1), (s["points"] > 0).any(1)
+        every = self.table.gin_boxes and self.table.undercut_boxes  # hand that is won has a box
+        booked &= boxed == scored if every else boxed <= scored
         self.hold_each(booked, "a hand that is over is booked once", games)
         for ending, k in zip(*np.unique(s["ending"][games], return_counts=True), strict=True):
             self.counts[ENDINGS[ending]] += int(k)

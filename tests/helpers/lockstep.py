@@ -220,7 +220,7 @@ class Table:
         self.same("log", s["log"][: s["n_log"]].tolist(), self.legal_actions_taken(hand))
         self.match.add(hand)
         self.same("scores", s["scores"].tolist(), self.match.scores + [0] * (4 - n))
-        self.same("hands won", s["hands_won"].tolist(), self.match.hands_won + [0] * (4 - n))
+        self.same("boxes", s["boxes"].tolist(), self.match.boxes + [0] * (4 - n))
         self.same("next dealer", int(match.next_dealer(s, self.record[0])), self.match.dealer)
         self.same("number of hands", int(s["n_hands"]), self.n_hands)
         winner = self.match.winner

@@ -34,6 +34,8 @@ FIELDS = frozenset(
         "target",
         "game_bonus",
         "box_bonus",
+        "gin_boxes",
+        "undercut_boxes",
         "shutout",
         "max_turns",
     ]
@@ -495,7 +497,7 @@ class TwinMatch:
     Attributes:
         rules: What is played.
         scores: Each seat's points of all hands so far.
-        hands_won: Of each seat, hands it won.
+        boxes: Of each seat, the boxes of the hands it won.
         dealer: Dealer of the next hand.
     """
 
@@ -503,7 +505,7 @@ class TwinMatch:
         """Starts a match at nil with its first dealer."""
         self.rules = rules
         self.scores = [0] * rules.players
-        self.hands_won = [0] * rules.players
+        self.boxes = [0] * rules.players
         self.dealer = first_dealer
 
     def add(self, hand: TwinHand) -> None:
@@ -524,12 +526,24 @@ class TwinMatch:
             self.dealer = self.dealer if self.rules.void_dealer == "same" else next_seat
             return
         winner = max(from_knocker, key=lambda seat: hand.points[seat])  # the first of equals
-        self.hands_won[winner] += 1
+        self.boxes[winner] += self._boxes(hand, winner)
         after_knocker = from_knocker[1:] + from_knocker[:1]
         loser = min(after_knocker, key=lambda seat: (hand.points[seat], -hand.deadwood[seat]))
         self.dealer = {"winner": winner, "loser": loser, "alternates": next_seat}[
             self.rules.next_dealer
         ]
+
+    def _boxes(self, hand: TwinHand, winner: int) -> int:
+        """Boxes of a hand for its winner (The match)."""
+        if hand.ending == "illegal":
+            return 1
+        if winner != hand.knocker:
+            boxes = self.rules.undercut_boxes
+        elif hand.ending in ("gin", "big_gin"):
+            boxes = self.rules.gin_boxes
+        else:
+            boxes = 1
+        return boxes * (2 if self.rules.spades_double and hand.upcard < layout.N_RANKS else 1)
 
     @property
     def winner(self) -> int | None:
@@ -549,5 +563,5 @@ class TwinMatch:
             others = [score for seat, score in enumerate(self.scores) if seat != winner]
             if self.rules.shutout and not any(others):
                 points[winner] *= 2
-        boxes = self.rules.box_bonus
-        return [total + boxes * won for total, won in zip(points, self.hands_won, strict=True)]
+        each = self.rules.box_bonus
+        return [total + each * won for total, won in zip(points, self.boxes, strict=True)]

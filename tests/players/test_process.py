@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -175,7 +176,20 @@ def test_a_bot_that_closes_its_input_has_crashed() -> None:
     assert bot.act(_first_decision()).tolist() == [fault_action("crash")]
 
 
-@pytest.mark.parametrize("behaviour", ["chatter", "other-ids"])
+@pytest.mark.parametrize("behaviour", ["begun-line", "full-pipe"])
+def test_a_line_that_was_begun_unasked_is_thrown_away_whole(behaviour: str) -> None:
+    """Of 72,000 bytes a pipe holds 65,536: the rest is written when these have been taken."""
+    bot, decisions = _bot(behaviour), _first_decision()
+    assert decisions.masks[0, bot.act(decisions)[0]]
+    assert bot._program is not None
+    begun = bot._program._said or select.select([bot._program._out], [], [], SLOW)[0]
+    assert begun
+    assert decisions.masks[0, bot.act(decisions)[0]], bot.last_trouble
+    bot.close()
+    assert not bot.last_trouble
+
+
+@pytest.mark.parametrize("behaviour", ["chatter", "other-ids", "gaps"])
 def test_what_is_no_fault(behaviour: str) -> None:
     bot = _bot(behaviour)
     decisions = _first_decision()

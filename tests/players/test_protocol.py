@@ -295,7 +295,8 @@ def _told_forfeit(
     [
         *(b"", b"null", b"[]", b"7", b'"move"', b"{}", b'{"type":"hello"}', b"NaN", b"9" * 5000),
         *(b'{"type":"move"}', b'{"type":"move","id":3}', b'{"type":"move","id":"3","move":"draw"}'),
-        *(b'{"type":"move","id":3.0,"move":"draw"}', b'{"type":"move","id":3,"move":104}'),
+        *(b'{"type":"move","id":3.5,"move":"draw"}', b'{"type":"move","id":3,"move":104}'),
+        *(b'{"type":"move","id":1e999,"move":"draw"}', b'{"type":"move","id":true,"move":"draw"}'),
     ],
 )
 def test_lines_that_are_no_answer(line: bytes) -> None:
@@ -308,6 +309,8 @@ def test_lines_that_are_no_answer(line: bytes) -> None:
 def test_lines_that_are_answers() -> None:
     assert messages.read_move(b'{"type":"move","id":3,"move":"draw","why":1}\r', 3) == "draw"
     assert messages.read_move(b'{"type":"move","id":4,"move":"draw"}', 3) is None
+    for number in (b"3.0", b"3e0", b"0.3e1"):  # as some languages write numbers
+        assert messages.read_move(b'{"type":"move","id":%s,"move":"draw"}' % number, 3) == "draw"
     assert messages.read_hello(b'{"type":"hello"}') == ""
     for name in ('"\\u001b[31m"', "7", '"' + "x" * 65 + '"'):
         with pytest.raises(messages.Nonsense):

@@ -24,7 +24,7 @@ from tests.helpers.hidden import TABLES
 from tests.helpers.random_tables import random_deck
 from tests.helpers.talking import deal, decisions_of, play_out, step, talker
 
-UNTOLD = ("seat_rng", "n_hands", "hands_won", "match_points")
+UNTOLD = ("seat_rng", "n_hands", "boxes", "match_points")
 
 
 def _same(real: Decisions, made: Decisions) -> None:

@@ -17,7 +17,7 @@ pytest.importorskip("hypothesis")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from okgin_env import Rules, analysis, cards
+from okgin_env import Rules, analysis, cards, positions
 from okgin_env.kernel import melds
 from okgin_env.kernel.jit import PLAIN
 from tests.helpers.random_tables import random_deck, random_rules
@@ -39,6 +39,14 @@ def rich_hands(seed: int, *sizes: int) -> list[list[list[int]]]:
             deck = deck[size:]
         found.append(table)
     return found
+
+
+def spellings(card: int) -> list[str]:
+    """All ways to write a card that people have."""
+    rank, suit = cards.card_text(card)
+    ranks = [rank, rank.lower(), *(["10"] if rank == "T" else [])]
+    signs = {"s": "♠♤", "c": "♣♧", "d": "♦♢", "h": "♥♡"}[suit]
+    return [r + s for r in ranks for s in (suit, suit.upper(), *signs, f"{signs[0]}\ufe0f")]
 
 
 # --- text, ids, masks --------------------------------------------------------------------------------------
@@ -79,9 +87,10 @@ def test_arrays_of_ids_are_sequences(ids: list[int]) -> None:
 @derandomized
 @given(st.text(max_size=4))
 def test_any_other_text_is_refused_by_name(text: str) -> None:
-    deck = {cards.card_text(card) for card in range(52)}
-    if text in deck:
-        assert cards.card_text(cards.card_id(text)) == text
+    deck = {spelling: card for card in range(52) for spelling in spellings(card)}
+    plain = text.strip(" ,\t\n\ufeff")
+    if plain in deck:
+        assert cards.card_id(text) == deck[plain]
     else:
         with pytest.raises(ValueError, match=re.escape(f"bad card {text!r}; allowed: one of")):
             cards.card_id(text)
@@ -96,13 +105,41 @@ def test_any_other_id_is_refused_by_name(card: int) -> None:
         cards.ids([0, card])
 
 
+@pytest.mark.parametrize("card", range(52))
+def test_a_card_is_read_however_people_write_it(card: int) -> None:
+    other = cards.card_text((card + 1) % 52)
+    for spelling in spellings(card):
+        assert cards.card_id(spelling) == card
+        for text in (
+            f"{spelling},{other}",
+            f"\ufeff {spelling} , {other}\n",
+            f"{spelling} {other},",
+        ):
+            assert cards.ids(text) == [card, cards.card_id(other)]
+
+
+def test_decks_positions_and_upcards_are_read_the_same_way() -> None:
+    order = [*range(52)]
+    assert positions.check_deck(", ".join(spellings(c)[-1] for c in order)).tolist() == order
+    hands = ["as 2S 3♠ 4s 5s 6s 7s 8s 9s", "ac,2c,3c,4c,5c,6c,7c,8c,9c,10C"]
+    state = {"hands": hands, "pile": "10♥", "seat": 0, "dealer": 1, "upcard": "10h"}
+    state["hands"][0] += " 10s"
+    read = positions.check_state(state, Rules())[0]
+    assert cards.text(int(read["hands"][0])) == "As 2s 3s 4s 5s 6s 7s 8s 9s Ts"
+    assert cards.card_text(int(read["upcard"])) == cards.card_text(int(read["pile"][0])) == "Th"
+    doubles = Rules(spades_double=True)
+    hands = ["As 2s 3s 4s 5s 6s 7s 8s 9s 10s", "Ac 2c 3c 4c 5c 6c 7c 8c 9c Kd"]
+    assert analysis.settle(doubles, 0, hands, "k♠") == [2 * (10 + 25), 0]
+
+
 BAD_CARDS: list[tuple[Any, str]] = [
     ("As 1s", "bad card '1s'; allowed: one of A23456789TJQK then one of scdh, as in 'Td'"),
-    ("10s", "bad card '10s'; allowed"),
-    ("as", "bad card 'as'; allowed"),
-    ("AS", "bad card 'AS'; allowed"),
+    ("110s", "bad card '110s'; allowed"),
+    ("11s", "bad card '11s'; allowed"),
     ("sA", "bad card 'sA'; allowed"),
-    ("As,2s", "bad card 'As,2s'; allowed"),
+    ("As;2s", "bad card 'As;2s'; allowed"),
+    ("10h, T♥", "card Th stands twice; allowed: once"),
+    (None, "bad cards None; allowed: text, a mask, or a sequence of cards"),
     ("As 2s As", "card As stands twice; allowed: once"),
     (["As", 0], "card As stands twice; allowed: once"),
     ([51, 51], "card Kh stands twice; allowed: once"),
@@ -193,6 +230,10 @@ BAD_CALLS: list[tuple[Callable[[], Any], str]] = [
         "upcard=None; allowed: a card, since the rules double under a spade",
     ),
     (lambda: analysis.settle("classic", 0, [1023, 1023 << 20], "Xs"), "bad card 'Xs'"),
+    (lambda: analysis.settle(None, 0, ["As", "2s"]), "rules=None; allowed: a preset's name"),  # pyright: ignore[reportArgumentType]
+    (lambda: analysis.settle("classic", 0, None), "hands=None; allowed: a list of hands"),  # pyright: ignore[reportArgumentType]
+    (lambda: analysis.showdown(0, None), "hands=None; allowed: a list of hands"),  # pyright: ignore[reportArgumentType]
+    (lambda: analysis.layoff(None, "As"), "shown_melds=None; allowed: a list of melds"),  # pyright: ignore[reportArgumentType]
 ]
 
 

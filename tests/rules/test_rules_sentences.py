@@ -122,7 +122,8 @@ def test_preset_table(name: str) -> None:
         "players": 2, "hand_size": 10, "knock_limit": "upcard", "ace_limit": 1, "gin_bonus": 25,
         "undercut_bonus": 10, "undercut_on_tie": True, "big_gin_bonus": 0, "spades_double": False,
         "first_dealer": "random", "next_dealer": "winner", "void_dealer": "same", "target": 100,
-        "game_bonus": 0, "box_bonus": 0, "shutout": False, "max_turns": 100,
+        "game_bonus": 0, "box_bonus": 0, "gin_boxes": 1, "undercut_boxes": 1, "shutout": False,
+        "max_turns": 100,
     }  # fmt: skip
     assert dataclasses.asdict(Rules.preset(name)) == common | TABLE[name]
     assert set(TABLE) == set(PRESETS)
@@ -180,6 +181,10 @@ BAD_FIELDS: list[tuple[str, Any, str]] = [
     ("game_bonus", 10_001, "0 to 10000"),
     ("box_bonus", -1, "0 to 1000"),
     ("box_bonus", 1001, "0 to 1000"),
+    ("gin_boxes", -1, "0 to 10"),
+    ("gin_boxes", 11, "0 to 10"),
+    ("undercut_boxes", 1.0, "0 to 10"),
+    ("undercut_boxes", 11, "0 to 10"),
     ("shutout", "no", "True or False"),
     ("shutout", 0, "True or False"),
     ("max_turns", 0, "1 to 120"),
@@ -737,6 +742,40 @@ def test_match_bonuses(bonuses: dict[str, Any], scores: list[int], match_points:
     played = _knock(rules, [KNOCKER, JUNK], "Kc", upcard="Ks", scores=scores, episode="match")
     assert played.terminated
     assert played.final["match_points"] == match_points
+
+
+@pytest.mark.parametrize(("upcard", "times"), [("Ks", 2), ("Kd", 1)])
+@pytest.mark.parametrize("doubling", [False, True])
+def test_boxes_for_gin_and_undercuts_are_doubled_where_the_points_are(
+    upcard: str, times: int, doubling: bool
+) -> None:
+    """Of rule sheets: a box for each hand won, two for gin, one (here: three) for an undercut, all doubled under a spade."""
+    rules = dataclasses.replace(
+        CLASSIC, box_bonus=20, gin_boxes=2, undercut_boxes=3, spades_double=doubling, target=1000
+    )
+    times = times if doubling else 1
+    scores, junk = [990, 990], "2d 4d 7d 9d Jd 3h 5h 6h Th Qh"
+    for hands, winner, points, boxes in (
+        ([GIN, junk], 0, 25 + 66, 2),
+        ([KNOCKER, UNDER], 1, 12, 3),
+        ([KNOCKER, junk], 0, 62, 1),
+    ):
+        played = _knock(rules, hands, "Kc", upcard=upcard, scores=scores, episode="match")
+        expected = [990, 990]
+        expected[winner] += times * (points + 20 * boxes)
+        assert played.final["match_winner"] == winner
+        assert played.final["match_points"] == expected
+
+
+def test_the_knocker_that_wins_a_hand_in_which_it_is_undercut_has_one_box() -> None:
+    """With three players the ending is named an undercut, but the hand is the knocker's."""
+    boxes = {"box_bonus": 20, "gin_boxes": 2, "undercut_boxes": 3}
+    rules = dataclasses.replace(Rules.preset("classic", 3), target=10, **boxes)
+    hands = ["4s 5s 6s Jc Jd Jh 4h", "7c 8c 9c Kc Kd Kh 2c", "2d 3d 4d 5d Qh 9s 6h"]
+    played = _knock(rules, hands, "Th", upcard="Qs", dealer=2, episode="match")
+    assert played.info["ending"] == "undercut"
+    assert played.info["points"].tolist() == [21, 12, 0]
+    assert played.final["match_points"] == [21 + 20, 12, 0]
 
 
 def test_a_forfeited_hand_pays_every_other_seat() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from okgin_env import Rules, cards, players
 from okgin_env.cli.serve import serve
+from okgin_env.players.subprocess import messages
 from tests.helpers import parsers
 from tests.helpers.damage import damaged
 
@@ -71,6 +72,8 @@ def _told() -> list[dict]:
         ({"cards": ["As"]}, "hands: seat . has 1 cards; allowed: 10"),
         ({"phase": "over"}, "phase=3; allowed: 0 to 2"),
         ({"scores": [1, 2, 3]}, "scores|shape"),
+        ({"scores": {}}, "scores={}; allowed: as docs/protocol.md has it"),
+        ({"phase": "x"}, "phase='x'; allowed: offer, draw, discard, over"),
         ({"random": "f" * 40}, "OverflowError"),
         ({"taken": "Ks"}, "the card taken is not in the hand"),
         ({"pile": None}, "bad cards None"),
@@ -84,6 +87,32 @@ def test_a_request_that_no_hand_makes_is_refused(changes: dict, said: str) -> No
         serve(players.make("camper"), lines, io.StringIO())
     assert str(caught.value).startswith("message ")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [*messages.FIELDS, "id", "random"])
+def test_a_request_that_lacks_a_field_is_refused_by_the_fields_name(name: str) -> None:
+    *before, request = _told()
+    lines = [json.dumps(m) for m in (*before, {k: v for k, v in request.items() if k != name})]
+    out = io.StringIO()
+    if not messages.FIELDS.get(name, messages.Field(record=name)).record and name != "cards":
+        serve(players.make("camper"), lines, out)  # it follows from others
+        assert '"type": "move"' in out.getvalue()
+        return
+    with pytest.raises(ValueError, match=rf"^message .*: {name} is missing; docs/protocol.md"):
+        serve(players.make("camper"), lines, out)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[]", "no message; allowed: a JSON object"),
+        ("{}", "type is missing"),
+        ('{"type": "hello"}', "rules is missing"),
+    ],
+)
+def test_a_line_that_is_no_message_is_refused(line: str, said: str) -> None:
+    with pytest.raises(ValueError, match=f"^message .*: {said}"):
+        serve(players.make("camper"), [line], io.StringIO())
 
 
 def test_an_error_of_the_player_is_its_own() -> None:

@@ -43,7 +43,7 @@ def random_record(rng: Random, rules: Rules) -> np.ndarray:
     play.deal(s, record[0], rng.randrange(n))
     if rng.random() < 0.7:
         s["scores"][:n] = [rng.randrange(100) for _ in range(n)]
-        s["hands_won"][:n] = [rng.randrange(10) for _ in range(n)]
+        s["boxes"][:n] = [rng.randrange(10) for _ in range(n)]
         s["n_hands"] = rng.randrange(100)
     illegal_at = rng.randrange(60) if rng.random() < 0.3 else -1
     n_actions = 0
@@ -155,7 +155,7 @@ def test_what_is_printed_parses_back(seed: int, name: str | None, stream: int | 
     assert str(parse(text)) == text
     assert max(len(line.encode()) for line in text.split("\n")) <= histories.text.MAX_LINE
     *_, final = hand.replay()
-    for field in ("hands", "points", "scores", "hands_won", "n_hands", "match_points", "pile"):
+    for field in ("hands", "points", "scores", "boxes", "n_hands", "match_points", "pile"):
         assert (final[field] == record[field]).all()
     assert final["match_winner"] == record["match_winner"]
 
@@ -245,7 +245,7 @@ def test_impossible_fields_are_refused(
         ("scores: 0 0", "scores: 0 -1", "line 6: 'scores: 0 -1'; allowed: 'scores: 2 numbers'"),
         ("name 1: simple\n", "", "line 8: 'dealer: 1'; allowed: 'name 1"),
         ("dealer: 1", "dealer: 2", "line 9: 'dealer: 2'; allowed: 'dealer: 0 to 1'"),
-        ("cards 0: Jh", "cards 0: 10h", "line 10: bad card '10h'; allowed"),
+        ("cards 0: Jh", "cards 0: 11h", "line 10: bad card '11h'; allowed"),
         ("cards 0: Jh ", "cards 0: ", "line 10: 9 cards; allowed: 10"),
         ("cards 1: Td", "cards 1: Jh", "line 11: card Jh stands twice; allowed: once"),
         ("seat 0: pass", "seat 0: fold", "line 14: 'seat 0: fold'; allowed: seat 0 to 1, then"),
@@ -378,6 +378,16 @@ def test_limits_on_memory(
     with pytest.raises(ValueError, match=r"bytes; allowed: 100, or one by one with scan\(\)"):
         read(path)
     assert list(scan(path)) == hands
+
+
+def test_what_editors_on_windows_write_is_read(tmp_path: Path, hands: list[HandHistory]) -> None:
+    for hand in hands[:3]:
+        text = str(hand).replace("\n", "\r\n")
+        assert parse(text) == parse(f"\ufeff{text}") == parse(f"\ufeff{hand}") == hand
+    path = tmp_path / "a.okgin"
+    histories.write(path, hands[:3])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert histories.read(path) == hands[:3]
 
 
 def test_other_suffixes_are_refused(tmp_path: Path, hands: list[HandHistory]) -> None:

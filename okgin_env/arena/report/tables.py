@@ -63,6 +63,11 @@ def as_text(content: dict[str, Any], width: int | None = None) -> str:
     for name, kinds in faults(content["pairs"]).items():
         told = ", ".join(f"{kind} {n:,}" for kind, n in kinds.items())
         lines += ["", f"hands that {name} forfeited: {told}"]
+    for s in all_forfeited(content["pairs"]):
+        lines += [
+            "",
+            f"{s['a']} and {s['b']}: every hand was forfeited, none was played to its end",
+        ]
     if content.get("versions"):
         made = ", ".join(f"{name} {value}" for name, value in content["versions"].items())
         lines += ["", f"made with {made}"]
@@ -115,12 +120,22 @@ def _row(s: dict[str, Any]) -> tuple[str, ...]:
         low, high = (min(max(end, 0.0), 1.0) for end in s["match_ci95"])
         match = f"{_pc(s['match_win_rate'])} ({_pc(low)} to {_pc(high)})"
     low, high = s["ci95"]
-    points = f"{s['points_per_hand']:+.2f} ({low:+.2f} to {high:+.2f})"
+    points = f"{s['points_per_hand']:+.2f} ({low:+.2f} to {high:+.2f}){_forfeits(s['forfeits'])}"
     return (
         _cell(s["a"]), _cell(s["b"]), f"{s['hands']:,}", points, _pc(s["hand_win_rate"]), match,
         _endings(s["by_a"]), _endings(s["by_b"]), _pc(s["void"]), f"{s['turns_per_hand']:.1f}",
         str(s["illegal"]), f"{s['ms_per_decision'][s['a']]:.4f}",
     )  # fmt: skip
+
+
+def _forfeits(n: int) -> str:
+    """The forfeits that are in a mean."""
+    return f" with {n:,} forfeit{'s' if n > 1 else ''}" if n else ""
+
+
+def all_forfeited(summaries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The pairs of whose hands every one was forfeited."""
+    return [entry for entry in summaries if entry["forfeits"] == entry["hands"]]
 
 
 def _cell(name: str) -> str:

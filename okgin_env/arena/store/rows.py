@@ -13,6 +13,8 @@ from okgin_env.arena.plan import MOST, Task
 from okgin_env.histories import parse
 from okgin_env.layout import ENDINGS
 from okgin_env.players.base import FAULTS
+from okgin_env.rules import Rules
+from okgin_env.utils.errors import shown as shown_value
 
 MAX_DEALS = 1 << 20  # of one row
 MAX_TEXT = 1 << 20  # bytes of one row's hands
@@ -71,7 +73,7 @@ def rows_of(results: Results) -> np.ndarray:
 
 
 def unpacked(
-    task: Task, n_seats: int, results: bytes, knocks: bytes, shown: str, *times: float
+    task: Task, rules: Rules, results: bytes, knocks: bytes, shown: str, *times: float
 ) -> Played:
     """The object that was packed.
 
@@ -80,7 +82,7 @@ def unpacked(
     """
     if not 0 < task.deals <= MAX_DEALS or len(shown) > MAX_TEXT:
         raise ValueError("a row of an impossible size")
-    rows = _inflated(results, ROW, (task.deals, n_seats))
+    rows = _inflated(results, ROW, (task.deals, rules.players))
     counts = _inflated(knocks, np.dtype("<i8"), KNOCKS).astype(np.int64)
     columns = {name: rows[name].astype(column.kept) for name, column in COLUMNS.items()}
     for name, (_, _, least, most) in COLUMNS.items():
@@ -92,13 +94,17 @@ def unpacked(
     seconds, decisions = spent[:2], spent[2:].astype(np.int64)
     made = Results(task.a, task.b, **columns, seconds=seconds, decisions=decisions)
     hands = [parse(f"{text.strip()}\nend\n") for text in shown.split("\nend\n") if text.strip()]
+    for hand in hands:
+        if hand.rules != rules or {*hand.names} != {task.a, task.b}:
+            found = shown_value((hand.rules.label, *hand.names))
+            raise ValueError(f"a hand of {found}; allowed: of these rules and players")
     return Played(made, counts, tuple(hands))
 
 
 def _inflated(packed: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """An array from bytes that must come to its size, without unpacking more."""
     size, inflater = int(np.prod(shape)) * dtype.itemsize, zlib.decompressobj()
-    content = inflater.decompress(packed, size)
-    if len(content) != size or inflater.unconsumed_tail:
-        raise ValueError(f"unpacks to another size than {size} bytes")
+    content = inflater.decompress(packed, size + 1)  # one more: on to the checksum at the end
+    if len(content) != size or not inflater.eof or inflater.unused_data:
+        raise ValueError(f"unpacks to something else than {size} bytes with their checksum")
     return np.frombuffer(content, dtype).reshape(shape)

@@ -223,8 +223,19 @@ class Store:
         keyed = [(*task.series, task.first, task.deals, *rest) for task, *rest in rows]
         self._db.executemany(f"INSERT INTO played VALUES ({', '.join('?' * 13)})", keyed)
 
-    def get(self, task: Task) -> Played:
+    def drop(self, task: Task) -> None:
+        """Forgets a task, so that it is played afresh."""
+        with self._whole():
+            self._db.execute(
+                f"DELETE FROM played WHERE {_SERIES} AND first = ?", (*task.series, task.first)
+            )
+
+    def get(self, task: Task, hands: bool = True) -> Played:
         """The results of a task.
+
+        Args:
+            task: One of `tasks`.
+            hands: Whether to read the hands to look at, too.
 
         Raises:
             ValueError: The row is damaged.
@@ -232,7 +243,8 @@ class Store:
         query = f"SELECT {_PLAYED} FROM played WHERE {_SERIES} AND first = ?"
         rows = self._rows(query, (*task.series, task.first))
         try:
-            return unpacked(task, self.rules.players, *rows[0])
+            results, knocks, shown, *times = rows[0]
+            return unpacked(task, self.rules, results, knocks, shown if hands else "", *times)
         except (ValueError, TypeError, IndexError, zlib.error) as error:
             raise ValueError(
                 f"results file '{self.path}': {task} is damaged: {told(error)}"
@@ -275,7 +287,7 @@ class Store:
             sha.update(f"{seed} {a!r} {b!r} {kind}".encode())
             knocks = np.zeros(KNOCKS, "<i8")
             for task in tasks:
-                row = self.get(task)
+                row = self.get(task, hands=False)
                 sha.update(rows_of(row.results).tobytes())
                 knocks += row.knocks
             sha.update(knocks.tobytes())

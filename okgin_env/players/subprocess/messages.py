@@ -12,6 +12,7 @@ from okgin_env.histories.moves import Move
 from okgin_env.layout import N_ACTIONS, N_CARDS, PHASES
 from okgin_env.players.subprocess.memory import Story
 from okgin_env.rules import Rules
+from okgin_env.utils.errors import check_choice
 from okgin_env.view import SeatView, action_text
 
 PROTOCOL = 1
@@ -38,12 +39,17 @@ class Field(NamedTuple):
     value: Callable[[Any], Any] = lambda value: value
 
 
+def _phase(name: str) -> int:
+    check_choice("phase", name, PHASES)
+    return PHASES.index(name)
+
+
 def _masks(hands: list[list[str]]) -> list[int]:
     return [cards.mask(held) for held in hands]
 
 
 FIELDS = {
-    "phase": Field("phase", "phase", PHASES.index),
+    "phase": Field("phase", "phase", _phase),
     "legal": Field(),
     "cards": Field("hand"),
     "deadwood": Field("deadwood"),
@@ -171,7 +177,8 @@ def read_move(data: bytes, number: int) -> str | None:
     """
     message = _message(data, "move")
     answered, move = message.get("id"), message.get("move")
-    if type(answered) is not int:
+    whole = isinstance(answered, int) or (isinstance(answered, float) and answered.is_integer())
+    if not whole or isinstance(answered, bool):  # 7.0 is how some languages write 7
         raise Nonsense(f"move: id={answered!r:.80}; allowed: the number of the request")
     if not isinstance(move, str):
         raise Nonsense(f"move: move={move!r:.80}; allowed: one of the legal moves, as text")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import math
 import secrets
 import shlex
@@ -46,6 +48,7 @@ class ProcessPlayer(Player):
     Attributes:
         command: The command line, its program with its whole path.
         name: What tables call it.
+        is_named: Whether that was given, and is not just the command.
         said_name: What the program called itself in its hello, once it has run.
         last_trouble: What was wrong at the last fault, in a line, with the end of stderr if there was any.
 
@@ -69,7 +72,8 @@ class ProcessPlayer(Player):
         self.command = checked_command(command)
         self.move_time = move_time
         self.start_time = start_time
-        self.name = name if name is not None else short_command(self.command)
+        self.is_named = name is not None
+        self.name = short_command(self.command) if name is None else name
         need_psutil()
         self.said_name = ""
         self.last_trouble = ""
@@ -120,6 +124,14 @@ class ProcessPlayer(Player):
         finally:
             self._stop()
             self._forget()
+
+    def ask_name(self, rules: Rules) -> str:
+        """The name that the program gives itself, in a run for that only; empty: none, or it does not start."""
+        asked = copy.copy(self)
+        with contextlib.suppress(Trouble):
+            asked._running(rules)
+        asked.close()
+        return asked.said_name.strip()
 
     # --- one decision -----------------------------------------------------------------------------------
 
@@ -209,7 +221,7 @@ class ProcessPlayer(Player):
 
     def __getstate__(self) -> dict[str, Any]:
         """The command and its limits: a program does not travel, each copy starts its own."""
-        kept = ("command", "move_time", "start_time", "name")
+        kept = ("command", "move_time", "start_time", "name", "is_named")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -225,8 +237,10 @@ def _tell(program: Program, *told: dict[str, Any]) -> None:
 def _heard(program: Program, deadline: float, read: Callable[[bytes], _Answer | None]) -> _Answer:
     """The first of the program's lines that answers; if it only goes on and on that is a flood, whatever a line is."""
     while True:
+        if not (line := program.line(deadline)).strip():
+            continue  # an empty line says nothing
         try:
-            answer = read(program.line(deadline))
+            answer = read(line)
         except messages.Nonsense as error:
             if program.keeps_talking(deadline):
                 raise Trouble("flood", f"it goes on without end: {error}") from error

@@ -82,6 +82,7 @@ class Program:
         self._unsent = bytearray()
         self._said = bytearray()
         self._n_said = 0  # bytes since `listen_afresh`
+        self._is_old = False  # the line that comes was begun before `listen_afresh`
         self._ended = ""  # why nothing more can come
         self.stderr = b""
 
@@ -96,14 +97,18 @@ class Program:
         self._write()
 
     def listen_afresh(self) -> None:
-        """Throws away what the program has said unasked.
+        """Throws away what the program has said unasked; a line that it has begun will be thrown away whole.
 
         Raises:
             Trouble: It is too much ("flood").
         """
         self._n_said = 0
-        while self._turn(0.0):
+        while self._turn(
+            _QUIET_S if self._n_said >= MAX_LINE else 0.0
+        ):  # it may wait for a full pipe
             self._check_flood()
+        if self._said:
+            self._is_old = not self._said.endswith(b"\n")
         self._said.clear()
         self._n_said = 0
 
@@ -121,7 +126,12 @@ class Program:
             if end >= 0:
                 line = bytes(self._said[:end])
                 del self._said[: end + 1]
-                return line
+                if not self._is_old:
+                    return line
+                self._is_old = False
+                continue
+            if self._is_old:
+                self._said.clear()
             if len(self._said) > MAX_LINE:
                 raise Trouble("flood", f"a line of over {MAX_LINE} bytes")
             self._check_flood()
