@@ -16,13 +16,13 @@ from okgin_env.utils.files import check_writable
 FORFEITED = 3  # exit status when there is nothing but forfeits
 EXAMPLES = """
 examples:
-  python evaluate.py simple knocker
-  python evaluate.py runs/quick/model.zip random simple knocker --first
-  python evaluate.py simple careful camper --rules eaai --hands 100000 --store night.sqlite --report night
-  python evaluate.py "cmd:python examples/bots/simple_bot.py" simple --hands 2000
-  python evaluate.py simple knocker --until 0.5 --hands 200000
-  python evaluate.py "cmd:./bot" simple --store bot.sqlite --again faults
-  python evaluate.py simple knocker --store all.sqlite --merge monday.sqlite tuesday.sqlite
+  okgin evaluate simple knocker
+  okgin evaluate runs/quick/model.zip random simple knocker --first
+  okgin evaluate simple careful camper --rules eaai --hands 100000 --store night.sqlite --report night
+  okgin evaluate "cmd:python examples/bots/simple_bot.py" simple --hands 2000
+  okgin evaluate simple knocker --until 0.5 --hands 200000
+  okgin evaluate "cmd:./bot" simple --store bot.sqlite --again faults
+  okgin evaluate simple knocker --store all.sqlite --merge monday.sqlite tuesday.sqlite
 
 a player is one of:
 {players}

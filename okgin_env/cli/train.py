@@ -11,11 +11,11 @@ from okgin_env.learning.config import PRESETS, TrainConfig
 from okgin_env.utils.commands import add_options, options_of, run
 
 EXAMPLES = """examples:
-  python train.py --preset smoke                          seconds: does it all work?
-  python train.py --preset quick                          minutes: beats simple and knocker
-  python train.py --preset quick --rules eaai --seed 1
-  python train.py --opponents camper simple self          past selves of the run as opponents, too
-  python train.py --resume runs/quick-20260101-120000     goes on with a run that was stopped"""
+  okgin train --preset smoke                          seconds: does it all work?
+  okgin train --preset quick                          minutes: beats simple and knocker
+  okgin train --preset quick --rules eaai --seed 1
+  okgin train --opponents camper simple self          past selves of the run as opponents, too
+  okgin train --resume runs/quick-20260101-120000     goes on with a run that was stopped"""
 
 
 def parser(prog: str, argv: list[str]) -> argparse.ArgumentParser:

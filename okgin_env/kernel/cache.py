@@ -165,7 +165,7 @@ def saying_so() -> Iterator[None]:
             _said.set()
             folder = cache_folder()
             kept = f"kept in {folder}" if folder else "kept nowhere, as no folder can be written"
-            say(f"compiling the game once, about 15 s, {kept}")
+            say(f"compiling the game once, about 12 s, {kept}")
 
     timer = threading.Timer(_SILENCE, speak)
     timer.daemon = True

@@ -44,7 +44,7 @@ def test_commands_and_files_are_there(page: Path) -> None:
     }
     named |= set(re.findall(r"(?:python|bash) ([\w/]+\.(?:py|sh))", text))
     named |= set(re.findall(rf"(?<![\w/.-])((?:{owned})/[\w/.-]*\w)", text))
-    commands = set(re.findall(r"python -m okgin_env (\w+)", text))
+    commands = set(re.findall(r"(?:^|[`:(])okgin ([a-z]+)", text, re.MULTILINE))
     assert commands <= {*COMMANDS}, page.name
     gone = {name for name in named - {okgin_env.ENV_ID} if not (ROOT / name).exists()}
     assert not gone, f"{page.name} names {sorted(gone)}"
