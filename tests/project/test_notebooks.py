@@ -26,6 +26,8 @@ def test_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     client.execute()
     outputs = [out for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]
     assert not [out for out in outputs if out.output_type == "error"]
+    warned = [out.text for out in outputs if out.output_type == "stream" and out.name == "stderr"]
+    assert not warned, "a reader sees this in a cell"
     assert any(
         "image/svg+xml" in out.get("data", {}) or "image/png" in out.get("data", {})
         for out in outputs
