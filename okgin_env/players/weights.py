@@ -76,7 +76,7 @@ def _read_safetensors(path: Path) -> Read:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
             about = file.metadata() or {}
     except (SafetensorError, OSError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError(f"model file '{path}' is no safetensors file: {told(error)}") from error
+        raise ValueError(f"model file '{path}' is no safetensors file: {_why(error)}") from error
     return _checked(path, tensors, about)
 
 
@@ -85,8 +85,8 @@ def _read_npz(path: Path) -> Read:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"model file '{path}' is no npz file: {told(error)}") from error
+    except Exception as error:  # whatever a broken or hostile archive provokes is one clear line
+        raise ValueError(f"model file '{path}' is no npz file: {_why(error)}") from error
     about = {name: str(a) for name, a in arrays.items() if a.dtype.kind == "U" and a.ndim == 0}
     return _checked(path, {n: a for n, a in arrays.items() if n not in about}, about)
 
@@ -97,7 +97,9 @@ def _checked(path: Path, tensors: dict[str, NDArray[Any]], about: Mapping[str, s
         raise ValueError(f"model file '{path}' holds no policy of format '{FORMAT}'")
     for name, tensor in tensors.items():
         if tensor.dtype not in _DTYPES:
-            raise ValueError(f"model file '{path}': {name} holds {tensor.dtype}; allowed: float32")
+            raise ValueError(
+                f"model file '{path}': {shown(name)} holds {tensor.dtype}; allowed: float32"
+            )
     return tensors, about["activation"], about.get("features", "")
 
 
@@ -115,16 +117,29 @@ def _read_zip(path: Path) -> Read:
             _check_unpacked(member.file_size for member in inner.infolist())
         weights.seek(0)
         state = torch.load(weights, map_location="cpu", weights_only=True)
+        if not isinstance(state, dict) or not all(
+            isinstance(name, str) and isinstance(tensor, torch.Tensor)
+            for name, tensor in state.items()
+        ):
+            raise ValueError("its policy.pth holds no tensors by name")
         # One stored number can stand for any number of elements, until it is copied.
         _check_unpacked(4 * tensor.numel() for tensor in state.values())
         tensors = {name: tensor.float().numpy() for name, tensor in state.items()}
-    except Exception as error:  # whatever a broken or hostile archive provokes is one clear line
-        raise ValueError(f"model file '{path}' holds no readable policy: {told(error)}") from error
+    except Exception as error:  # see above
+        raise ValueError(f"model file '{path}' holds no readable policy: {_why(error)}") from error
     named = str(_entry(data, "policy_kwargs").get("activation_fn", "Tanh"))
     activation = _activation(named)
     if activation not in ACTIVATION_NAMES:
-        raise ValueError(f"model file '{path}': activation {named}; allowed: ReLU or Tanh")
+        told_name = " ".join(named.split())[:80]
+        raise ValueError(f"model file '{path}': activation {told_name}; allowed: ReLU or Tanh")
     return tensors, activation, _entry(data, "observation_space").get("features", "")
+
+
+def _why(error: Exception) -> str:
+    """The reason why a file cannot be read: what the library says, unless it is only of its own insides."""
+    insides = (TypeError, AttributeError, LookupError, AssertionError, NotImplementedError)
+    is_said = isinstance(error, KeyError) and "archive" in str(error)  # zipfile: no such member
+    return "it is damaged" if isinstance(error, insides) and not is_said else told(error)
 
 
 def _entry(data: Any, name: str) -> dict[str, Any]:
@@ -147,18 +162,21 @@ def _check_unpacked(sizes: Iterable[int]) -> None:
 def _layers(path: Path, tensors: dict[str, NDArray[Any]]) -> tuple[Arrays, Arrays]:
     """The policy's matrices and biases in order, with their shapes checked."""
     prefix = "mlp_extractor.policy_net."
-    hidden = sorted(
-        {int(name[len(prefix) :].split(".")[0]) for name in tensors if name.startswith(prefix)}
-    )
+    parts = [name[len(prefix) :].split(".")[0] for name in tensors if name.startswith(prefix)]
+    for part in parts:
+        if not re.fullmatch("[0-9]{1,4}", part):
+            raise ValueError(f"model file '{path}': layer {shown(part)}; allowed: a number")
+    hidden = sorted(set(map(int, parts)))
     names = [f"{prefix}{k}" for k in hidden] + ["action_net"]
     try:
         weights = tuple(np.ascontiguousarray(tensors[f"{n}.weight"], np.float32) for n in names)
         biases = tuple(np.ascontiguousarray(tensors[f"{n}.bias"], np.float32) for n in names)
     except KeyError as error:
         raise ValueError(f"model file '{path}' lacks the layer {error}") from error
-    n_in = weights[0].shape[-1]
+    n_in = None  # as many as the first layer takes
     for weight, bias in zip(weights, biases, strict=True):
-        if weight.ndim != 2 or weight.shape[1] != n_in or bias.shape != weight.shape[:1]:
+        fits = weight.ndim == 2 and n_in in (None, weight.shape[1])
+        if not fits or bias.shape != weight.shape[:1]:
             raise ValueError(f"model file '{path}' has layers that do not fit together")
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise ValueError(f"model file '{path}' holds numbers that are not finite")

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 
 def say(message: object) -> None:
@@ -154,6 +155,34 @@ def kill_guardian() -> None:
     hang()
 
 
+def escape() -> None:
+    """Leaves a daemon with another program and no environment, then kills its own parent."""
+    until_request()
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        note(os.getpid())
+        os.set_inheritable(write, False)  # it closes when the other program begins
+        os.execve(sys.executable, [sys.executable, "-S", "-c", "import time; time.sleep(1000)"], {})
+    os.close(write)
+    os.read(read, 1)
+    os.wait()
+    os.kill(os.getppid(), signal.SIGKILL)
+    hang()
+
+
+def stop_guardian() -> None:
+    """Stops its own parent, and plays on."""
+    request, parent = until_request(), os.getppid()
+    os.kill(parent, signal.SIGSTOP)
+    while Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.01)
+    say({"type": "move", "id": request["id"], "move": request["legal"][0]})
+    play_legally()
+
+
 def up_and_hang() -> None:
     until_request()
     note(os.getpid())
@@ -190,6 +219,8 @@ BEHAVIOURS = {
     "begun-line": lambda: unasked('{"type":"mo'),
     "full-pipe": lambda: unasked("thinking " * 8_000),
     "kill-guardian": kill_guardian,
+    "escape": escape,
+    "stop-guardian": stop_guardian,
     "up-and-hang": up_and_hang,
 }
 

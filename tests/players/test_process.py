@@ -29,6 +29,9 @@ BOTS = ROOT / "tests" / "helpers" / "hostile_bots.py"
 ONE = np.zeros(1, np.int64)
 SLOW = 30.0  # seconds for a bot that answers: a loaded machine is no fault of its own
 SHORT = 0.4  # seconds for one that never will
+linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="orphans are adopted on Linux only"
+)
 
 
 def _bot(behaviour: str, *more: str, move_time: float = SLOW, start_time: float = SLOW):
@@ -209,9 +212,7 @@ def test_the_end_of_stderr_is_kept() -> None:
     bot.close()
 
 
-@pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="orphans are adopted on Linux only"
-)
+@linux
 @pytest.mark.parametrize("behaviour", ["leak-child", "daemon"])
 def test_children_end_with_their_bot(behaviour: str, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
@@ -230,6 +231,34 @@ def test_killing_the_guardian_frees_nobody(tmp_path: Path) -> None:
     assert bot.act(_first_decision()).tolist() == [fault_action("crash")]
     (child,) = map(int, pids.read_text().split())
     assert _gone(child, 5.0)
+
+
+@linux
+def test_a_daemon_of_a_bot_that_has_killed_its_guardian_does_not_get_away(tmp_path: Path) -> None:
+    """It has left the group, the session, the family and the environment; others' children stay."""
+    other = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
+    friend = _bot("chatter")
+    friend.act(_first_decision())
+    pids = tmp_path / "pids"
+    bot = _bot("escape", str(pids))
+    assert bot.act(_first_decision()).tolist() == [fault_action("crash")]
+    (daemon,) = map(int, pids.read_text().split())
+    assert _gone(daemon, 5.0)
+    assert not psutil.pid_exists(daemon)  # not even as a zombie of ours
+    assert other.poll() is None
+    assert friend.act(_first_decision())[0] in (DRAW_TOP, PASS)
+    friend.close()
+    other.kill()
+    other.wait()
+
+
+@linux
+def test_stopping_the_guardian_is_a_fault(tmp_path: Path) -> None:
+    bot, decisions = _bot("stop-guardian"), _first_decision()
+    assert decisions.masks[0, bot.act(decisions)[0]]
+    assert bot.act(decisions).tolist() == [fault_action("crash")]
+    assert bot.last_trouble == "it has stopped its guardian"
+    assert not _below()
 
 
 SCRIPT = """
@@ -255,9 +284,7 @@ def _tournament(pids: Path) -> tuple[subprocess.Popen, list[int]]:
     return process, [int(pid) for pid in pids.read_text().split()]
 
 
-@pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="orphans are adopted on Linux only"
-)
+@linux
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_bots_do_not_outlive_the_tournament(number: signal.Signals, tmp_path: Path) -> None:
     process, pids = _tournament(tmp_path / "pids")

@@ -119,6 +119,50 @@ def test_what_is_no_policy_is_refused_in_one_line(name: str, tmp_path: Path) -> 
     assert len(str(caught.value)) < 300 + len(str(path))
 
 
+def saved(**arrays: Any) -> bytes:
+    """An `.npz` file with the arrays of a policy, some of them others."""
+    buffer, about = io.BytesIO(), {name: np.array(text) for name, text in META.items()}
+    np.savez(buffer, **{**tensors(), **about, **arrays})
+    return buffer.getvalue()
+
+
+FIRST = "mlp_extractor.policy_net.0"
+CRAFTED = {
+    "layer of no number": (saved(**{"mlp_extractor.policy_net.x.weight": np.zeros(3, "f4")}), "layer 'x'; allowed: a number"),
+    "weight of no dimension": (saved(**{f"{FIRST}.weight": np.float32(1)}), "layers that do not fit together"),
+    "weight of three": (saved(**{f"{FIRST}.weight": np.zeros((2, 2, 2), "f4")}), "layers that do not fit together"),
+    "bias of no dimension": (saved(**{"action_net.bias": np.float32(1)}), "layers that do not fit together"),
+    "numbers of another kind": (saved(**{"action_net.bias": np.zeros(N_ACTIONS)}), r"'action_net\.bias' holds float64; allowed: float32"),
+    "objects": (saved(**{"action_net.bias": np.array([{}, []], object)}), "is no npz file"),
+    "cut off": (saved()[:900], "is no npz file"),
+    "one bit": (saved()[:300] + b"\xff" + saved()[301:], "is no npz file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_a_crafted_file_is_refused_by_what_is_wrong_with_which_file(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.npz"
+    path.write_bytes(CRAFTED[name][0])
+    with pytest.raises(ValueError, match=rf"^model file '{path}'.*{CRAFTED[name][1]}") as caught:
+        NetworkPlayer.load(path)
+    said = str(caught.value)
+    assert not [word for word in ("object", "NoneType", "invalid literal", "index out") if f"'{word}" in said]  # fmt: skip
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize("state", [5, [1], {1: 2}, {"a": 1}, {3: None}, None], ids=str)
+def test_a_zip_without_tensors_is_refused_in_words(state: Any, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    path = _zipped(tmp_path / "a.zip", buffer.getvalue())
+    with pytest.raises(ValueError, match=r"its policy\.pth holds no tensors by name") as caught:
+        NetworkPlayer.load(path)
+    assert str(path) in str(caught.value)
+
+
 @given(st.data())
 @settings(max_examples=300, deadline=None)
 def test_a_file_that_is_changed_anywhere_plays_or_is_refused(

@@ -21,7 +21,7 @@ from okgin_env.arena.outcome import KNOCKS, Played
 from okgin_env.arena.plan import Task, read_task
 from okgin_env.arena.store.rows import agree, packed, rows_of, unpacked
 from okgin_env.rules import Rules
-from okgin_env.utils.errors import shown, told
+from okgin_env.utils.errors import LONGEST, shown, told
 
 FORMAT = "okgin_env results 1"
 _TABLES = """
@@ -243,11 +243,12 @@ class Store:
         query = f"SELECT {_PLAYED} FROM played WHERE {_SERIES} AND first = ?"
         rows = self._rows(query, (*task.series, task.first))
         try:
-            results, knocks, shown, *times = rows[0]
-            return unpacked(task, self.rules, results, knocks, shown if hands else "", *times)
+            results, knocks, text, *times = rows[0]
+            return unpacked(task, self.rules, results, knocks, text if hands else "", *times)
         except (ValueError, TypeError, IndexError, zlib.error) as error:
+            row = f"{shown(task.a)} against {shown(task.b)}, seed {shown(task.seed)}, {shown(task.kind)} from {task.first}"
             raise ValueError(
-                f"results file '{self.path}': {task} is damaged: {told(error)}"
+                f"results file '{self.path}': {row[:LONGEST]} is damaged: {told(error)}"
             ) from error
 
     def merge(self, other: Store) -> int:

@@ -27,7 +27,7 @@ _KILLING_S = 10.0
 _WAKING = (signal.SIGCHLD, signal.SIGTERM, signal.SIGALRM)
 
 
-def _prctl(option: int, value: int) -> None:
+def prctl(option: int, value: int) -> None:
     """Calls Linux's prctl; elsewhere does nothing."""
     if LINUX:
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
@@ -40,7 +40,7 @@ def _start(command: list[str]) -> int:
         return pid
     try:
         os.setsid()  # its own group: it can neither get a terminal's Ctrl-C nor signal the guardian's
-        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         for name in ("SIGINT", "SIGHUP", "SIGPIPE", "SIGXFSZ"):  # ignored ones would stay so
             signal.signal(getattr(signal, name), signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _WAKING)
@@ -101,7 +101,7 @@ def main(argv: list[str]) -> None:
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would keep exit statuses back
-    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
     program = _start(command)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):  # the program's pipes close when the program closes them

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from okgin_env.players.subprocess.command import need_psutil
+from okgin_env.players.subprocess.guardian import PR_SET_CHILD_SUBREAPER, prctl
 
 if TYPE_CHECKING:
     import psutil
@@ -31,6 +32,7 @@ _QUIET_S = 0.25  # a program that says nothing for so long has stopped talking
 _LAST_WORDS_S = 0.5  # how long to wait for why a program has closed its pipes
 _STOP_S = 12.0  # the guardian has this long; then the sweep goes over it
 _MAX_SWEEPS = 20
+_guardians: set[int] = set()  # ids of those that this process has started
 
 
 class Trouble(Exception):
@@ -57,6 +59,9 @@ class Program:
 
     def __init__(self, command: Sequence[str]) -> None:
         need_psutil()
+        prctl(
+            PR_SET_CHILD_SUBREAPER, 1
+        )  # who has killed its guardian is a child of this process then
         tag = uuid.uuid4().hex
         guardian = [sys.executable, "-I", "-S", str(Path(__file__).with_name("guardian.py"))]
         self._owner = os.getpid()
@@ -73,6 +78,8 @@ class Program:
                 env={**os.environ, TAG: tag},
                 start_new_session=True,
             )
+        self._guardian = process.pid
+        _guardians.add(process.pid)
         pipes: tuple[Any, ...] = (process.stdin, process.stdout, process.stderr, status)
         self._stop = weakref.finalize(self, _stop, process, pipes, tag, self._owner)
         self._input = pipes[0]
@@ -100,8 +107,10 @@ class Program:
         """Throws away what the program has said unasked; a line that it has begun will be thrown away whole.
 
         Raises:
-            Trouble: It is too much ("flood").
+            Trouble: It is too much ("flood"), or the program has stopped its guardian ("crash").
         """
+        if _is_stopped(self._guardian):
+            raise Trouble("crash", "it has stopped its guardian")
         self._n_said = 0
         while self._turn(
             _QUIET_S if self._n_said >= MAX_LINE else 0.0
@@ -246,20 +255,53 @@ def _stop(guardian: subprocess.Popen, pipes: Iterable[IO[bytes]], tag: str, owne
     with contextlib.suppress(psutil.Error):
         missed = psutil.Process(guardian.pid).children(recursive=True)
     guardian.terminate()
+    guardian.send_signal(signal.SIGCONT)  # it may have been stopped
     try:
         guardian.wait(_STOP_S)
     except subprocess.TimeoutExpired:
         guardian.kill()
         guardian.wait()
+    _guardians.discard(guardian.pid)
     for pipe in pipes:
         pipe.close()
     for _ in range(_MAX_SWEEPS):  # what is killed may just have started something
-        for process in missed:
+        adopted = _adopted() if guardian.returncode else []
+        for process in (*missed, *adopted):
             with contextlib.suppress(psutil.Error):
                 process.kill()  # not one that has its id from it: psutil compares when they began
+        for process in adopted:
+            with contextlib.suppress(psutil.Error):
+                process.wait(_LAST_WORDS_S)
         missed = [process for process in psutil.process_iter() if _has_tag(process, tag)]
-        if not missed:
-            return
+        if not missed and not adopted:
+            break
+    if not _guardians:
+        prctl(PR_SET_CHILD_SUBREAPER, 0)
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a child of this process has been stopped, by a signal such as SIGSTOP."""
+    if not hasattr(os, "waitid"):
+        return False
+    with contextlib.suppress(ChildProcessError):  # it has ended
+        stopped = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
+        return stopped is not None
+    return False
+
+
+def _adopted() -> list[psutil.Process]:
+    """The children that this process has from a guardian that was killed, which have left its session as all programs do.
+
+    Not its own: workers stay in its session, and the other programs are below their guardians.
+    """
+    import psutil
+
+    found = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(OSError):
+            if child.pid not in _guardians and os.getsid(child.pid) != os.getsid(0):
+                found.append(child)
+    return found
 
 
 def _has_tag(process: psutil.Process, tag: str) -> bool:
