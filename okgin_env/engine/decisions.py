@@ -112,6 +112,7 @@ def seat_opponents(opponent: OpponentLike, n_players: int) -> tuple[Player, ...]
         return (_players.make(opponent),) * (n_players - 1)
     if not isinstance(opponent, Sequence) or len(opponent) != n_players - 1:
         raise ValueError(
-            f"opponent={shown(opponent)}; allowed: one player, or {n_players - 1} of them"
+            f"opponent={shown(opponent)}; allowed: one player, or {n_players - 1} of them; "
+            "a player is a name, a file, or an object of a class derived from okgin_env.players.Player (or Bot)"
         )
     return tuple(_players.make(spec) for spec in opponent)

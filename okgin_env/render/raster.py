@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-from okgin_env.render.scene import Rect, Scene, Shape, Text, compose
+from okgin_env.render.scene import Rect, Scene, Shape, Text, compose, table_height
 from okgin_env.view import SeatView
 
 _SCALE = 2
@@ -19,22 +21,25 @@ _PLAIN = str.maketrans(
 
 
 def draw(view: SeatView, theme: str = "light", four_colours: bool = False) -> NDArray[np.uint8]:
-    """The view as an (H, W, 3) uint8 array. Arguments and errors as for `scene.compose`.
+    """The view as an (H, W, 3) uint8 array, of one size for all views of a table. Arguments and errors as for `scene.compose`."""
+    scene = compose(view, theme, four_colours)
+    return scene_to_array(replace(scene, height=table_height(view.rules.players)))
+
+
+def check_installed() -> None:
+    """Checks that pictures can be drawn.
 
     Raises:
         DependencyNotInstalled: Pillow is not installed.
     """
-    return scene_to_array(compose(view, theme, four_colours))
+    if find_spec("PIL") is None:
+        raise DependencyNotInstalled("pictures need Pillow: pip install 'okgin-env[render]'")
 
 
 def scene_to_array(scene: Scene) -> NDArray[np.uint8]:
     """A scene as an (H, W, 3) uint8 array."""
-    try:
-        from PIL import Image, ImageDraw
-    except ImportError as error:
-        raise DependencyNotInstalled(
-            "pictures need Pillow: pip install 'okgin-env[render]'"
-        ) from error
+    from PIL import Image, ImageDraw
+
     size = round(scene.width), round(scene.height)
     image = Image.new("RGB", (size[0] * _SCALE, size[1] * _SCALE), scene.parts[0].fill)
     pen = ImageDraw.Draw(image)

@@ -85,6 +85,11 @@ def compose(
     return _Composer(view, THEMES[theme], four_colours, names).scene()
 
 
+def table_height(players: int) -> float:
+    """Height of the picture of a table, which is the highest there is: a row for each seat and one for the middle."""
+    return 48 + (players + 1) * ROW_H + 16 + 42
+
+
 class _Composer:
     """Collects instructions from top to bottom."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,18 @@ class Screen:
     Args:
         mode: None, "ansi" (text), "rgb_array" ((H, W, 3) uint8) or "human" (a window).
         fps: Pictures a second in a window, at most.
+
+    Raises:
+        DependencyNotInstalled: Something that the mode needs is missing.
     """
 
     def __init__(self, mode: str | None, fps: int) -> None:
         self._mode, self._fps = mode, fps
         self._window: Window | None = None
+        if mode in ("rgb_array", "human"):
+            raster.check_installed()
+        if mode == "human" and find_spec("pygame") is None:
+            raise DependencyNotInstalled("a window needs pygame: pip install 'okgin-env[render]'")
 
     def show(self, view: SeatView) -> Any:
         """The answer of `render()`: text, an array, or None once the window shows it."""
@@ -51,18 +59,11 @@ class Window:
 
     Args:
         title: What its bar says.
-
-    Raises:
-        DependencyNotInstalled: pygame is not installed.
     """
 
     def __init__(self, title: str) -> None:
-        try:
-            import pygame
-        except ImportError as error:
-            raise DependencyNotInstalled(
-                "a window needs pygame: pip install 'okgin-env[render]'"
-            ) from error
+        import pygame
+
         self._pygame: Any = pygame
         self._screen: Any = None
         self._title = title

@@ -130,6 +130,10 @@ def test_sb3_takes_both() -> None:
         ({"opponent": "nobody"}, "player 'nobody'; allowed: random"),
         ({"pool": "simple"}, "pool='simple'; allowed: a list of opponents"),
         ({"opponent": ["simple", "camper"]}, "allowed: one player, or 1 of them"),
+        (
+            {"opponent": lambda observation, mask: 0},
+            "a class derived from okgin_env.players.Player",
+        ),
     ],
 )
 def test_bad_opponents_change_nothing(arguments: dict[str, Any], said: str) -> None:
