@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import choix
 import numpy as np
@@ -83,28 +83,51 @@ def bradley_terry(wins: NDArray[np.integer | np.floating]) -> NDArray[np.float64
     return (params - params.mean()) * ELO_PER_NAT
 
 
+class Tally(NamedTuple):
+    """The deals of two players, as many of each kind.
+
+    Attributes:
+        i: The first player's index.
+        j: The second's.
+        kinds: (K, 2) how many games of a deal each of them won.
+        counts: (K,) deals of each kind.
+        n_seats: Games of a deal.
+    """
+
+    i: int
+    j: int
+    kinds: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    n_seats: int
+
+
+def tally(i: int, j: int, winner: NDArray[np.int8]) -> Tally:
+    """The deals of two players by kind, from their (D, R) `Results.winner`."""
+    n_seats = winner.shape[1]
+    codes = (winner == 0).sum(axis=1) * (n_seats + 1) + (winner == 1).sum(axis=1)
+    counts = np.bincount(codes, minlength=(n_seats + 1) ** 2)
+    found = np.flatnonzero(counts)
+    return Tally(i, j, np.stack(np.divmod(found, n_seats + 1), axis=1), counts[found], n_seats)
+
+
 def counted_wins(
-    winners: Sequence[tuple[int, int, NDArray[np.int8]]],
-    n_players: int,
-    rng: np.random.Generator | None = None,
+    tallies: Sequence[Tally], n_players: int, rng: np.random.Generator | None = None
 ) -> NDArray[np.float64]:
     """(P, P) how often the row's player beat the column's, a seat.
 
     Args:
-        winners: For each pair the players' indices and its (D, R) `Results.winner`. With R seats the second player of a pair
-            takes R - 1 of them, so its wins are divided by as many: equal players come out equal.
+        tallies: The deals of each pair. With R seats the second player of a pair takes R - 1 of them, so its wins are divided
+            by as many: equal players come out equal.
         n_players: P.
         rng: Draws one bootstrap sample, with whole deals, and counts that; None: counts what was played.
     """
     wins = np.zeros((n_players, n_players))
-    for i, j, winner in winners:
-        by_deal = np.stack([(winner == 0).sum(axis=1), (winner == 1).sum(axis=1)], axis=1)
-        kinds, counts = np.unique(by_deal, axis=0, return_counts=True)
+    for i, j, kinds, counts, n_seats in tallies:
         if rng is not None:  # as resampling deals, but short
-            counts = rng.multinomial(len(winner), counts / len(winner))
+            counts = rng.multinomial(counts.sum(), counts / counts.sum())
         won, lost = counts @ kinds
         wins[i, j] += won
-        wins[j, i] += lost / (winner.shape[1] - 1)
+        wins[j, i] += lost / (n_seats - 1)
     return wins
 
 

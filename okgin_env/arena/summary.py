@@ -87,16 +87,16 @@ def ratings(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
 
     `ANCHOR`, if it played, is 0, and the others' intervals are of their distance from it.
     """
-    names, winners = _winners(pairs)
+    names, tallies = _tallies(pairs)
     rng = np.random.default_rng(0)
 
     def rated(rng: np.random.Generator | None = None) -> NDArray[np.float64]:
-        elo = statistics.bradley_terry(statistics.counted_wins(winners, len(names), rng))
+        elo = statistics.bradley_terry(statistics.counted_wins(tallies, len(names), rng))
         return elo - elo[names.index(ANCHOR)] if ANCHOR in names else elo
 
     elo, samples = rated(), [rated(rng) for _ in range(N_RESAMPLED)]
     low, high = np.percentile(samples, [2.5, 97.5], axis=0)
-    if any(len(winner) < 2 for *_, winner in winners):  # a single deal says nothing of others
+    if any(t.counts.sum() < 2 for t in tallies):  # a single deal says nothing of others
         low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     rows = zip(names, elo.tolist(), low.tolist(), high.tolist(), strict=True)
     entries = [{"player": name, "elo": e, "low": lo, "high": hi} for name, e, lo, hi in rows]
@@ -105,26 +105,26 @@ def ratings(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
 
 def nash(pairs: Sequence[Pair]) -> dict[str, Any] | None:
     """Nash averaging's weights and the field's cyclicity; None unless all pairs of three or more players were played."""
-    names, winners = _winners(pairs)
+    names, tallies = _tallies(pairs)
     if len(names) < 3 or len(pairs) < len(names) * (len(names) - 1) // 2:
         return None
-    payoff = statistics.log_odds(statistics.counted_wins(winners, len(names)))
+    payoff = statistics.log_odds(statistics.counted_wins(tallies, len(names)))
     weights = statistics.nash_average(payoff)
     shares = {name: round(float(w), 4) for name, w in zip(names, weights, strict=True)}
     return {"weights": shares, "cyclicity": round(statistics.cyclicity(payoff), 4)}
 
 
-def _winners(
-    pairs: Sequence[Pair],
-) -> tuple[list[str], list[tuple[int, int, NDArray[np.int8]]]]:
-    """All names, and the winners of each pair with its players' places among them."""
+def _tallies(pairs: Sequence[Pair]) -> tuple[list[str], list[statistics.Tally]]:
+    """All names, and the deals of each pair by kind, with its players' places among the names."""
     names = sorted({name for pair in pairs for name in (pair.hands.a, pair.hands.b)})
-    winners = [
-        (names.index(p.hands.a), names.index(p.hands.b), (p.matches or p.hands).winner)
+    tallies = [
+        statistics.tally(
+            names.index(p.hands.a), names.index(p.hands.b), (p.matches or p.hands).winner
+        )
         for p in pairs
         if p.hands.a != p.hands.b
     ]
-    return names, winners
+    return names, tallies
 
 
 def seat_check(pairs: Sequence[Pair], rules: Rules) -> dict[str, Any] | None:

@@ -52,7 +52,7 @@ def test_resampled_wins_keep_deals_whole() -> None:
     """Two rotations that always fall together stay together; the mean is that of the sample."""
     winner = np.array([[0, 0]] * 30 + [[1, 1]] * 10, np.int8)
     rng = np.random.default_rng(0)
-    drawn = [statistics.counted_wins([(0, 1, winner)], 2, rng) for _ in range(500)]
+    drawn = [statistics.counted_wins([statistics.tally(0, 1, winner)], 2, rng) for _ in range(500)]
     assert all(wins[0, 1] % 2 == 0 and wins.sum() == 80 for wins in drawn)
     won = np.array([wins[0, 1] for wins in drawn])
     assert won.mean() == pytest.approx(60, abs=1)
@@ -62,11 +62,12 @@ def test_resampled_wins_keep_deals_whole() -> None:
 def test_wins_are_counted_a_seat() -> None:
     """Three equal players at a table of three: one against two wins a third of the hands, and is no worse for it."""
     winner = np.array([[0, 1, 1]] * 40, np.int8)
-    wins = statistics.counted_wins([(0, 1, winner)], 2)
+    tallied = [statistics.tally(0, 1, winner)]
+    wins = statistics.counted_wins(tallied, 2)
     assert wins[0, 1] == wins[1, 0] == 40
     assert statistics.bradley_terry(wins) == pytest.approx([0, 0])
     rng = np.random.default_rng(0)
-    assert statistics.counted_wins([(0, 1, winner)], 2, rng) == pytest.approx(wins)
+    assert statistics.counted_wins(tallied, 2, rng) == pytest.approx(wins)
 
 
 def test_nash_average_known_answers() -> None:
