@@ -18,7 +18,7 @@ from okgin_env.kernel import melds as _melds
 from okgin_env.kernel import showdown as _showdown
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import MAX_HAND
-from okgin_env.rules import Rules
+from okgin_env.rules import RulesLike, as_rules
 from okgin_env.utils.errors import shown
 
 
@@ -186,12 +186,12 @@ def showdown(knocker: int, hands: Sequence[CardsLike]) -> list[Shown]:
 
 
 def settle(
-    rules: Rules | str, knocker: int, hands: Sequence[CardsLike], upcard: str | None = None
+    rules: RulesLike, knocker: int, hands: Sequence[CardsLike], upcard: str | None = None
 ) -> list[int]:
     """The points of every seat after a knock or gin (The showdown).
 
     Args:
-        rules: Rules, or a preset's name (then the number of hands picks its seats).
+        rules: Whatever `as_rules` takes; of a preset's name or label the number of hands picks the seats.
         knocker: The knocker's seat.
         hands: Every seat's cards; the knocker's after its discard, or with one card more for big gin.
         upcard: The upcard; it matters only under ``spades_double``.
@@ -202,10 +202,9 @@ def settle(
     Raises:
         ValueError: A wrong number of hands or cards, a card twice, an unknown seat, or a missing upcard.
     """
-    if isinstance(rules, str):
-        if not 2 <= len(hands) <= 4:
-            raise ValueError(f"hands: {len(hands)} hands; allowed: 2 to 4")
-        rules = Rules.preset(rules, len(hands))
+    if isinstance(rules, str) and not 2 <= len(hands) <= 4:
+        raise ValueError(f"hands: {len(hands)} hands; allowed: 2 to 4")
+    rules = as_rules(rules, len(hands) if isinstance(rules, str) else None)
     if len(hands) != rules.players:
         raise ValueError(f"hands: {len(hands)} hands; allowed: {rules.players}")
     _check_whole("knocker", knocker, rules.players - 1)
