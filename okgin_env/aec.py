@@ -22,7 +22,7 @@ from okgin_env.engine.seeding import game_seeds
 from okgin_env.kernel.batch import EVERYBODY, MATCH
 from okgin_env.layout import N_ACTIONS
 from okgin_env.render.window import Screen
-from okgin_env.rules import Rules
+from okgin_env.rules import RulesLike
 from okgin_env.utils.errors import check_choice
 from okgin_env.view import SeatView
 
@@ -45,7 +45,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
     Drawing and discarding are two actions of one agent. Rewards sum to zero. `infos` of every agent say how a hand ended.
 
     Args:
-        rules: A preset's name or a `Rules`.
+        rules: A preset's name, a label such as ``classic(gin_bonus=20)``, a `Rules`, or its dict.
         players: Seats of a preset, 2 to 4.
         episode: "hand" or "match".
         reward: "points", "win" or "match".
@@ -62,7 +62,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
 
     def __init__(
         self,
-        rules: Rules | str = "classic",
+        rules: RulesLike = "classic",
         players: int | None = None,
         episode: str = "hand",
         reward: str = "points",

@@ -18,7 +18,7 @@ from okgin_env.kernel import melds as _melds
 from okgin_env.kernel import showdown as _showdown
 from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import MAX_HAND
-from okgin_env.rules import Rules, as_rules
+from okgin_env.rules import RulesLike, as_rules
 from okgin_env.utils.errors import shown
 
 
@@ -192,12 +192,12 @@ def showdown(knocker: int, hands: Sequence[CardsLike]) -> list[Shown]:
 
 
 def settle(
-    rules: Rules | str, knocker: int, hands: Sequence[CardsLike], upcard: str | None = None
+    rules: RulesLike, knocker: int, hands: Sequence[CardsLike], upcard: str | None = None
 ) -> list[int]:
     """The points of every seat after a knock or gin (The showdown).
 
     Args:
-        rules: Rules, or a preset's name (then the number of hands picks its seats).
+        rules: Whatever `as_rules` takes; of a preset's name or label the number of hands picks the seats.
         knocker: The knocker's seat.
         hands: Every seat's cards; the knocker's after its discard, or with one card more for big gin.
         upcard: The upcard; it matters only under ``spades_double``.

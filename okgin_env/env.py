@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from okgin_env.engine.decisions import OpponentLike, checked_action
 from okgin_env.engine.games import Games
-from okgin_env.engine.infos import hand_info
+from okgin_env.engine.infos import HandInfo
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS, features_table
 from okgin_env.render.window import Screen
-from okgin_env.rules import Rules
+from okgin_env.rules import RulesLike
 from okgin_env.utils.errors import check_choice
 from okgin_env.view import SeatView
 
@@ -80,7 +80,8 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     the learner's action was illegal.
 
     ## Arguments
-    - `rules`: a preset's name (classic, french, gin, eaai, openspiel) or a `Rules` object.
+    - `rules`: a preset's name (classic, french, gin, eaai, openspiel), a label such as `"classic(gin_bonus=20)"`, a `Rules` object,
+      or its dict.
     - `players`: seats of a preset, 2 to 4.
     - `opponent`: a name, a model file, a `Player`, or a sequence of them in turn order after the learner.
     - `pool`: several such opponents instead; every reset takes the next of them, a seeded one the first.
@@ -109,7 +110,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
 
     def __init__(
         self,
-        rules: Rules | str = "classic",
+        rules: RulesLike = "classic",
         opponent: OpponentLike = "simple",
         episode: str = "hand",
         reward: str = "points",
@@ -141,6 +142,8 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         self._seeded = False
         self._screen = Screen(render_mode, self.metadata["render_fps"])
         self._n_hands = 0  # of the match, that `info` has told of
+        match = self.games.episode == MATCH
+        self._info = HandInfo(self.rules.players, match, seat)
         self._mask = np.ones(N_ACTIONS, np.int8)
         self._action = np.zeros(1, np.int64)
         self.observation_space = self.games.observation_space()
@@ -172,9 +175,10 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         self._seeded = True
         self._mask = outputs.masks[0]
         self._n_hands = self.games.states["n_hands"][0]
+        self._info.dealt(self.games.states)
         if self.render_mode == "human":
             self.render()
-        return outputs.observations[0], {"action_mask": self._mask.copy()}
+        return outputs.observations[0], self._info.goes_on(self._mask)
 
     def step(
         self, action: SupportsIndex
@@ -198,16 +202,16 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         games = self.games
         observations, masks, rewards, dones, _ = games.step(self._action, _ONE, False)
         self._mask = masks[0]
-        info: dict[str, Any] = {"action_mask": self._mask.copy()}
-        terminated = bool(dones[0])
+        terminated = dones.item()
         if terminated or (games.episode == MATCH and games.states["n_hands"][0] != self._n_hands):
-            info |= hand_info(
-                games.finals, 0, self.rules.players, games.episode == MATCH, games.seat
-            )
+            info = self._info.ended(self._mask, games.finals)
             self._n_hands = games.states["n_hands"][0]
+            self._info.dealt(games.states)
+        else:
+            info = self._info.goes_on(self._mask)
         if self.render_mode == "human":
             self.render()
-        return observations[0], float(rewards[0]), terminated, False, info
+        return observations[0], rewards.item(), terminated, False, info
 
     def set_opponents(
         self, opponent: OpponentLike | None = None, *, pool: Sequence[OpponentLike] = ()

@@ -14,6 +14,7 @@ from okgin_env.layout import MAX_PLAYERS, MAX_TURNS, NEXT_DEALER, VOID_DEALER
 from okgin_env.utils.errors import shown
 
 PRESETS = ("classic", "french", "gin", "eaai", "openspiel")
+EXAMPLE = "'classic(gin_bonus=20)'"  # of a label, in errors
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ def _flag(default: bool) -> Any:
 class Rules:
     """The rules of a table. The defaults are the preset ``classic``.
 
-    A variant is made with ``dataclasses.replace(Rules.preset("classic"), gin_bonus=20)``.
+    A variant is made with ``dataclasses.replace(Rules.preset("classic"), gin_bonus=20)``; wherever rules are taken, its
+    label and its dict are rules, too (`as_rules`).
 
     Attributes:
         players: Seats at the table, 2 to 4.
@@ -173,18 +175,35 @@ class Rules:
         """
         match = re.fullmatch(r"([a-z]+)(?:\((.*)\))?", label)
         if match is None:
-            raise ValueError(f"rules {label[:80]!r}; allowed: such as 'classic(gin_bonus=20)'")
+            raise ValueError(
+                f"rules={shown(label)}; allowed: a preset's name, or such as {EXAMPLE}"
+            )
         changed: dict[str, Any] = {}
-        fields = [field.name for field in dataclasses.fields(cls)]
-        for part in re.split(", ?", match[2]) if match[2] else []:
+        for part in re.split(", *", match[2]) if match[2] else []:
             name, _, value = part.partition("=")
-            if name not in fields or name in changed:
-                raise ValueError(f"rules: {part!r:.80}; allowed: each once: {', '.join(fields)}")
+            if name in changed:
+                raise ValueError(f"rules: {name} twice in {shown(label)}; allowed: once")
             named = {"True": True, "False": False, "None": None}
             number = re.fullmatch("-?[0-9]{1,9}", value)
             changed[name] = int(value) if number else named.get(value, value)
-        preset = cls.preset(match[1], changed.get("players", players))
-        return dataclasses.replace(preset, **changed)
+        return cls.variant(match[1], changed, players)
+
+    @classmethod
+    def variant(cls, name: str, changed: Mapping[str, Any], players: int | None = None) -> Rules:
+        """A preset with some fields changed, such as those of a `dataclasses.asdict(rules)`.
+
+        Args:
+            name: The preset.
+            changed: Fields and their values.
+            players: Seats of the preset, where `changed` does not say; None: 2.
+
+        Raises:
+            ValueError: An unknown preset or field, or a value that is not allowed.
+        """
+        for field in changed:
+            if field not in ALLOWED:
+                raise ValueError(f"rules: field {shown(field)}; allowed: {', '.join(ALLOWED)}")
+        return dataclasses.replace(cls.preset(name, changed.get("players", players)), **changed)
 
     @property
     def label(self) -> str:
@@ -217,18 +236,32 @@ RULES_DTYPE = np.dtype([(name, np.int64) for name in ALLOWED])
 """The rules as compiled code reads them: a number a field, flags as 0 and 1, words as `Allowed.words` has them."""
 
 
-def as_rules(rules: Rules | str, players: int | None = None) -> Rules:
-    """Rules from a preset's name or a `Rules`; `players` picks the seats of a preset.
+RulesLike = Rules | str | Mapping[str, Any]
+
+
+def as_rules(rules: RulesLike, players: int | None = None) -> Rules:
+    """Rules from whatever stands for them, wherever rules are taken.
+
+    Args:
+        rules: A preset's name, a label such as ``classic(gin_bonus=20)``, a `Rules`, or its fields as
+            ``dataclasses.asdict`` has them; fields that are missing there are those of ``classic``.
+        players: Seats of the preset; None: as `rules` say, or 2.
 
     Raises:
-        ValueError: An unknown preset, or `players` contradicts a given `Rules`.
+        ValueError: They are no rules, or `players` contradicts them.
     """
     if isinstance(rules, str):
-        return Rules.preset(rules, players)
-    if not isinstance(rules, Rules):
-        raise ValueError(f"rules={shown(rules)}; allowed: a preset's name or a Rules object")
-    if players is not None and (isinstance(players, np.ndarray) or players != rules.players):
+        made = Rules.from_label(rules, players)
+    elif isinstance(rules, Mapping) and rules:
+        made = Rules.variant("classic", rules, players)
+    elif isinstance(rules, Rules):
+        made = rules
+    else:
         raise ValueError(
-            f"players={shown(players)}; allowed: {rules.players}, as in the given Rules"
+            f"rules={shown(rules)}; allowed: a preset's name or a Rules object, a label such as {EXAMPLE}, or a dict"
         )
-    return rules
+    if players is not None and (isinstance(players, np.ndarray) or players != made.players):
+        raise ValueError(
+            f"players={shown(players)}; allowed: {made.players}, as in the given Rules"
+        )
+    return made

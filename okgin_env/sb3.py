@@ -18,11 +18,11 @@ except ImportError as error:
 from okgin_env.engine.buffers import Outputs
 from okgin_env.engine.decisions import OpponentLike, checked_actions
 from okgin_env.engine.games import Games
-from okgin_env.engine.infos import forfeited, hand_infos, plain
+from okgin_env.engine.infos import hand_infos, plain
 from okgin_env.engine.seeding import check_seed, game_seeds
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
-from okgin_env.rules import Rules
+from okgin_env.rules import RulesLike
 from okgin_env.utils.errors import shown
 
 _NO_INFO: dict[str, Any] = {}  # shared by all games in which nothing ended
@@ -36,7 +36,7 @@ class OklahomaGinVecEnv(VecEnv):
 
     Args:
         num_envs: Number of games.
-        rules: A preset's name or a `Rules`.
+        rules: A preset's name, a label such as ``classic(gin_bonus=20)``, a `Rules`, or its dict.
         opponent: A name, a model file, a `Player`, or a sequence of them in turn order.
         pool: Several such opponents instead; game i is played against `pool[i % len(pool)]`.
         seed: Seed of the first game; game i is seeded with `seed + i`. None: by chance.
@@ -53,7 +53,7 @@ class OklahomaGinVecEnv(VecEnv):
     def __init__(
         self,
         num_envs: int,
-        rules: Rules | str = "classic",
+        rules: RulesLike = "classic",
         opponent: OpponentLike = "simple",
         seed: int | None = None,
         players: int | None = None,
@@ -150,13 +150,10 @@ class OklahomaGinVecEnv(VecEnv):
         ended = np.flatnonzero(hand_over)
         if len(ended):
             n_players = games.rules.players
-            told = hand_infos(games.finals, n_players, match, ended)
-            illegal = forfeited(games.finals, games.seat, ended)
+            told = hand_infos(games.finals, n_players, match, games.seat, ended)
             names, columns = tuple(told), [plain(values) for values in told.values()]
-            for i, forfeit, *fields in zip(ended.tolist(), illegal.tolist(), *columns, strict=True):
+            for i, *fields in zip(ended.tolist(), *columns, strict=True):
                 infos[i] = dict(zip(names, fields, strict=True))
-                if forfeit:
-                    infos[i]["illegal_action"] = True
             done = np.flatnonzero(dones)
             for i, row in zip(done.tolist(), final_observations[done], strict=True):
                 infos[i]["terminal_observation"] = row

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from okgin_env.engine.buffers import Outputs
 from okgin_env.engine.decisions import OpponentLike, checked_actions
 from okgin_env.engine.games import Games
-from okgin_env.engine.infos import forfeited, hand_infos
-from okgin_env.engine.seeding import game_seeds
+from okgin_env.engine.infos import hand_infos, no_hand_infos, table_infos
+from okgin_env.engine.seeding import check_seed, game_seeds
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
 from okgin_env.positions import check_options
 from okgin_env.render import raster
-from okgin_env.rules import Rules
+from okgin_env.rules import RulesLike
 from okgin_env.utils.errors import check_choice, shown
 
 
@@ -35,6 +35,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         autoreset_mode: What follows the end of an episode: `AutoresetMode.NEXT_STEP` (default), `SAME_STEP` or
             `DISABLED`, or its value as text.
         pool: Several opponents instead of one; game i is played against `pool[i % len(pool)]`.
+        max_episode_steps: Steps after which an episode is truncated, as by Gymnasium's `TimeLimit`; None or -1: never.
         threads: Threads to step the games with. The games are the same with any number.
     """
 
@@ -47,7 +48,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
     def __init__(
         self,
         num_envs: int = 1,
-        rules: Rules | str = "classic",
+        rules: RulesLike = "classic",
         opponent: OpponentLike = "simple",
         episode: str = "hand",
         reward: str = "points",
@@ -58,6 +59,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         threads: int = 1,
         render_mode: str | None = None,
         pool: Sequence[OpponentLike] = (),
+        max_episode_steps: int | None = None,
     ) -> None:
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -69,6 +71,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         check_choice("render_mode", render_mode, (None, *self.metadata["render_modes"]))
         if render_mode == "rgb_array":
             raster.check_installed()
+        self._max_steps = _check_max_steps(max_episode_steps)
         self.games = Games(
             num_envs,
             rules,
@@ -93,6 +96,8 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self._observations = np.zeros((num_envs, size), np.int8)
         self._masks = np.ones((num_envs, N_ACTIONS), np.int8)
         self._ended = np.zeros(num_envs, np.bool_)
+        self._elapsed = np.zeros(num_envs, np.int64)  # steps of each episode
+        self._none = np.zeros(num_envs, np.bool_)
         self._seeded = False
 
     def reset(
@@ -127,10 +132,14 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
                 self.games.seed(self._all, game_seeds(None, self.num_envs))
             self.games.seed(seeded, seeds)
             outputs = self.games.reset(games, given)
+        if isinstance(seed, (int, np.integer)):
+            super().reset(
+                seed=check_seed(seed)
+            )  # for `np_random_seed`; the games have their own streams
         self._seeded = True
-        self._ended[games] = False
+        self._ended[games], self._elapsed[games] = False, 0
         self._keep(games, outputs)
-        return self._observations.copy(), self._masks_info(games)
+        return self._observations.copy(), self._info(chosen, self._none, self._masks)
 
     def step(
         self, actions: NDArray[np.integer[Any]]
@@ -143,7 +152,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             actions: (N,) action ids. An illegal one forfeits the hand.
 
         Returns:
-            Fresh arrays: observations (N, D) int8, rewards (N,), terminations (N,), truncations (N,, all False), and
+            Fresh arrays: observations (N, D) int8, rewards (N,), terminations (N,), truncations (N,), and
             info as `SyncVectorEnv` collects it: batched arrays, each with its mask under the name with `_` before it.
 
         Raises:
@@ -163,34 +172,26 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         hands_before = self.games.states["n_hands"].copy() if match else None
         same_step = mode == AutoresetMode.SAME_STEP
         outputs = self.games.step(taken, stepped, same_step)
+        hand_over = outputs.dones.copy()
+        if match:
+            hand_over[stepped] |= (self.games.states["n_hands"] != hands_before)[stepped]
+        truncated = self._out_of_time(stepped)
+        ended = outputs.dones | truncated
+        info: dict[str, Any] = {}
         if len(stepped) < self.num_envs:
-            self.games.reset(np.flatnonzero(self._ended), None, outputs)
-        dones = outputs.dones
-        self._ended = np.zeros(self.num_envs, np.bool_) if same_step else dones.copy()
+            self._start(self._ended, outputs)
+        elif same_step and ended.any():
+            info = self._final(ended, hand_over, outputs)
+            self._start(ended, outputs, but=outputs.dones)
+            hand_over &= ~ended
+        self._ended = self._none.copy() if same_step else ended
         self._masks = outputs.masks
         self._observations = outputs.observations  # a reset of some games repeats the others' rows
         if mode == AutoresetMode.DISABLED:
             # Where that is the rule, what callers write into theirs does not come back to them.
             self._observations = outputs.observations.copy()
-        info = self._masks_info(self._all)
-        hand_over = dones.copy()
-        if match:
-            hand_over[stepped] |= (self.games.states["n_hands"] != hands_before)[stepped]
-        if same_step and dones.any():
-            final_info = self._hands_info(dones)
-            final_info["action_mask"] = np.zeros((self.num_envs, N_ACTIONS), np.int8)
-            final_info["action_mask"][dones] = 1
-            final_info["_action_mask"] = dones.copy()
-            final_obs = np.empty(self.num_envs, object)  # of None
-            ended = np.flatnonzero(dones)
-            for i, row in zip(ended.tolist(), outputs.final_observations[ended], strict=True):
-                final_obs[i] = row
-            info |= {"final_obs": final_obs, "_final_obs": dones.copy()}
-            info |= {"final_info": final_info, "_final_info": dones.copy()}
-            hand_over &= ~dones
-        if hand_over.any():
-            info |= self._hands_info(hand_over)
-        return outputs.observations, outputs.rewards, dones, np.zeros_like(dones), info
+        info |= self._info(~self._none, hand_over, self._masks)
+        return outputs.observations, outputs.rewards, outputs.dones, truncated, info
 
     def set_opponents(
         self, opponent: OpponentLike | None = None, *, pool: Sequence[OpponentLike] = ()
@@ -257,29 +258,68 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self._masks = self._masks.copy()
         self._masks[games] = outputs.masks[games]
 
-    def _masks_info(self, games: NDArray[np.int64]) -> dict[str, Any]:
-        if len(games) == self.num_envs:  # the step's own array: nobody else will write into it
-            return {"action_mask": self._masks, "_action_mask": np.ones(self.num_envs, np.bool_)}
-        present = np.zeros(self.num_envs, np.bool_)
-        present[games] = True
-        masks = self._masks.copy()
-        masks[~present] = 0
-        return {"action_mask": masks, "_action_mask": present}
+    def _out_of_time(self, stepped: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Counts a step of some games, and says in which the time is up."""
+        self._elapsed[stepped] += 1
+        late = self._none.copy()
+        if self._max_steps is not None:
+            late[stepped] = self._elapsed[stepped] >= self._max_steps
+        return late
 
-    def _hands_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
-        """Info on the hands that ended in the games flagged, as batched arrays with masks."""
-        games = np.flatnonzero(ended)
-        finals, match = self.games.finals, self.games.episode == MATCH
+    def _start(
+        self,
+        over: NDArray[np.bool_],
+        outputs: Outputs,
+        but: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Starts new episodes where they are over; `but`: where that has been done."""
+        games = np.flatnonzero(over if but is None else over & ~but)
+        if len(games):
+            self.games.reset(games, None, outputs)
+        self._elapsed[over] = 0
+
+    def _final(
+        self, ended: NDArray[np.bool_], hand_over: NDArray[np.bool_], outputs: Outputs
+    ) -> dict[str, Any]:
+        """The last observations and infos of episodes that are over, before their places are taken."""
+        last = np.empty(self.num_envs, object)  # of None
+        for i in np.flatnonzero(ended).tolist():
+            rows = outputs.final_observations if outputs.dones[i] else outputs.observations
+            last[i] = rows[i].copy()
+        masks = outputs.masks.copy()
+        masks[outputs.dones] = 1
+        info = self._info(ended, hand_over & ended, masks)
+        return {
+            "final_obs": last, "_final_obs": ended.copy(), "final_info": info, "_final_info": ended.copy(),
+        }  # fmt: skip
+
+    def _info(
+        self, present: NDArray[np.bool_], hand_over: NDArray[np.bool_], masks: NDArray[np.int8]
+    ) -> dict[str, Any]:
+        """Info of the games that are present, as `SyncVectorEnv` collects it: batched arrays, each with its mask."""
+        games, n = self.games, self.games.rules.players
+        match = games.episode == MATCH
+        columns = {"action_mask": masks, **no_hand_infos(self.num_envs, n, match)}
+        columns |= table_infos(games.states, n)
+        if hand_over.any():
+            over = np.flatnonzero(hand_over)
+            told = hand_infos(games.finals, n, match, games.seat, over)
+            for name, values in told.items():
+                columns[name][over] = values
         info: dict[str, Any] = {}
-        for name, values in hand_infos(finals, self.games.rules.players, match, games).items():
-            make = np.empty if values.dtype == object else np.zeros  # empty objects are None
-            column = make((self.num_envs, *values.shape[1:]), values.dtype)
-            column[games] = values
-            info[name] = column
-            info[f"_{name}"] = ended.copy()
-        wrong = forfeited(finals, self.games.seat, games)
-        if wrong.any():
-            illegal = np.zeros(self.num_envs, np.bool_)
-            illegal[games] = wrong
-            info |= {"illegal_action": illegal, "_illegal_action": illegal.copy()}
+        whole = present.all()
+        for name, column in columns.items():
+            if not whole:
+                column = column.copy()
+                column[~present] = None if column.dtype == object else 0
+            info[name], info[f"_{name}"] = column, present.copy()
         return info
+
+
+def _check_max_steps(steps: int | None) -> int | None:
+    """The most steps of an episode; None: there is no limit."""
+    if steps is None or (isinstance(steps, int) and steps == -1):  # as `gymnasium.make` has it
+        return None
+    if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or steps < 1:
+        raise ValueError(f"max_episode_steps={shown(steps)}; allowed: 1 or more, or None")
+    return int(steps)

@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from okgin_env import PRESETS, Rules, players
+from okgin_env import PRESETS, players
 from okgin_env.players.base import check_rules
+from okgin_env.rules import as_rules
 from okgin_env.utils.commands import STOPPED, run
 
 EXAMPLES = """
@@ -50,7 +51,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
         metavar="PLAYER",
         help="one player, or one for each other seat in turn order (default: camper)",
     )
-    add("--rules", default="classic", help=f"rules preset: {', '.join(PRESETS)} (default: classic)")
+    add(
+        "--rules",
+        default="classic",
+        help=f"preset ({', '.join(PRESETS)}) or a variant such as 'classic(gin_bonus=20)' (default: classic)",
+    )
     add("--seats", type=int, metavar="N", help="seats at the table, 2 to 4 (default: as --against)")
     add("--episode", default="match", help="match or hand (default: match)")
     add("--seed", type=int, metavar="N", help="same seed, same cards (default: drawn)")
@@ -63,10 +68,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
 def _play(args: argparse.Namespace) -> int:
     """Plays a match or a hand; returns the exit status."""
     specs = args.against
-    seats = args.seats
-    if seats is None:
-        seats = len(specs) + 1
-    rules = Rules.preset(args.rules, seats)
+    seats = len(specs) + 1 if args.seats is None and len(specs) > 1 else args.seats
+    rules = as_rules(args.rules, seats)
+    seats = rules.players
     if len(specs) == 1:
         specs = specs * (seats - 1)
     if len(specs) != seats - 1:

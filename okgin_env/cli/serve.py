@@ -26,7 +26,7 @@ from okgin_env.layout import DRAW_STOCK, DRAW_TOP, N_ACTIONS, PASS
 from okgin_env.players import Decisions, Player
 from okgin_env.players.subprocess.command import printable
 from okgin_env.players.subprocess.messages import ACTIONS, FIELDS, MAX_NAME
-from okgin_env.rules import Rules
+from okgin_env.rules import Rules, as_rules
 from okgin_env.utils.commands import run
 from okgin_env.utils.errors import shown
 from okgin_env.view import action_text
@@ -56,7 +56,7 @@ def serve(player: Player, messages: Iterable[str], out: TextIO) -> None:
                 raise ValueError("no message; allowed: a JSON object")
             kind = message["type"]
             if kind == "hello":
-                rules = Rules(**message["rules"])
+                rules = as_rules(message["rules"])
             elif kind == "request":
                 asked = rebuilt(rules, message, events)
                 number = message["id"]

@@ -24,7 +24,7 @@ from okgin_env.kernel.state import as_records, new_states
 from okgin_env.layout import N_CARDS, OVER, REWARDS, layout
 from okgin_env.players.base import Decisions
 from okgin_env.positions import check_dealer, check_deck, check_options, check_seat, check_state
-from okgin_env.rules import Rules, as_rules
+from okgin_env.rules import Rules, RulesLike, as_rules
 from okgin_env.utils.errors import check_choice, shown
 from okgin_env.view import SeatView
 
@@ -49,7 +49,7 @@ class Games:
 
     Args:
         n_games: N.
-        rules: A preset's name or a `Rules`.
+        rules: A preset's name, a label such as ``classic(gin_bonus=20)``, a `Rules`, or its dict.
         players: Seats of a preset.
         opponent: Whom the learner plays in every game: one player, or one for each other seat in turn order.
         pool: Several such opponents instead; game i is played against `pool[i % len(pool)]`.
@@ -73,7 +73,7 @@ class Games:
     def __init__(
         self,
         n_games: int,
-        rules: Rules | str = "classic",
+        rules: RulesLike = "classic",
         *,
         players: int | None = None,
         opponent: OpponentLike = "simple",

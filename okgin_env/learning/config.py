@@ -15,8 +15,9 @@ from okgin_env import Rules, players
 from okgin_env.engine.games import check_episode
 from okgin_env.players import runs_code
 from okgin_env.players.base import check_rules
+from okgin_env.rules import as_rules
 from okgin_env.utils.commands import option
-from okgin_env.utils.errors import check_choice, shown
+from okgin_env.utils.errors import shown
 
 DEVICES = ("cpu", "cuda", "mps", "auto")
 AGENT = "agent"  # what tables call the learner
@@ -53,8 +54,11 @@ class TrainConfig:
     resume: Path | None = option(
         None, "goes on with the run in this folder, with its own options; all others are ignored"
     )
-    rules: str = option("classic", f"rules preset: {', '.join(RULES)}")
-    seats: int = option(2, "seats at the table, 2 to 4")
+    rules: str = option(
+        "classic",
+        f"preset ({', '.join(RULES)}) or a variant such as 'classic(gin_bonus=20)'",
+    )
+    seats: int | None = option(None, "seats at the table, 2 to 4 (default: 2)")
     episode: str = option("hand", "what an episode is: hand or match")
     reward: str = option("points", "points, win, or (with match episodes) match")
     opponents: tuple[str, ...] = option(
@@ -110,6 +114,18 @@ class TrainConfig:
         "They run code, so only for a run folder that nobody else has made",
     )
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.rules, str):  # kept as text, as files have it
+            object.__setattr__(self, "rules", as_rules(self.rules).label)
+
+    def table(self) -> Rules:
+        """The rules of the table.
+
+        Raises:
+            ValueError: They are none, or have another number of seats.
+        """
+        return as_rules(self.rules, self.seats)
+
     def check(self) -> None:
         """Checks every option.
 
@@ -117,8 +133,7 @@ class TrainConfig:
             ValueError: An option out of its range, by name, value and what is allowed.
             FileNotFoundError: A model file that is missing.
         """
-        check_choice("rules", self.rules, tuple(RULES))
-        rules = Rules.preset(self.rules, self.seats)
+        rules = self.table()
         check_episode(rules, self.episode, self.reward)
         for name, (least, most) in RANGES.items():
             check_range(name, getattr(self, name), least, most)

@@ -9,7 +9,6 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
 
-from okgin_env import Rules
 from okgin_env.learning import selfplay
 from okgin_env.learning.config import TrainConfig
 from okgin_env.sb3 import OklahomaGinVecEnv
@@ -19,7 +18,7 @@ def make_env(config: TrainConfig) -> OklahomaGinVecEnv:
     """The environment of a run."""
     return OklahomaGinVecEnv(
         config.games,
-        Rules.preset(config.rules, config.seats),
+        config.table(),
         pool=selfplay.pool(config, None, 0),
         seed=config.seed,
         episode=config.episode,

@@ -18,7 +18,7 @@ from stable_baselines3.common.logger import Logger, make_output_format
 from stable_baselines3.common.vec_env import VecMonitor
 from torch.distributions import Distribution
 
-from okgin_env import Rules, __version__, players
+from okgin_env import __version__, players
 from okgin_env.arena.report.tables import as_text
 from okgin_env.arena.store.provenance import commit
 from okgin_env.learning import checkpoint, ladder, selfplay
@@ -86,7 +86,7 @@ class _Run:
 
     def __init__(self, config: TrainConfig, folder: Path, console: Console) -> None:
         self.config, self.folder, self.console = config, folder, console
-        self.rules = Rules.preset(config.rules, config.seats)
+        self.rules = config.table()
         torch.set_num_threads(config.threads)
         # A tenth of the time, for checks of our own masks.
         Distribution.set_default_validate_args(False)

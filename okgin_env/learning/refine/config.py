@@ -6,11 +6,12 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from okgin_env import PRESETS, players
+from okgin_env import players
 from okgin_env.layout import layout
 from okgin_env.learning.config import ENDLESS, check_range
 from okgin_env.players.network import NetworkPlayer
 from okgin_env.players.scripted import ScriptedPlayer
+from okgin_env.rules import as_rules
 from okgin_env.utils.commands import option, options_in_words
 from okgin_env.utils.errors import check_choice
 
@@ -30,7 +31,7 @@ class Refinement:
     """
 
     policy: str
-    rules: str = option("classic", "rules preset")
+    rules: str = option("classic", "preset or a variant such as 'classic(gin_bonus=20)'")
     opponents: tuple[str, ...] = option(
         ("camper", "camper", "camper", "simple", "simple", "knocker"),
         "scripted players, each in an equal share of the games",
@@ -52,7 +53,7 @@ class Refinement:
             ValueError: An option out of its range, by name, value and what is allowed.
             FileNotFoundError: No such policy.
         """
-        check_choice("rules", self.rules, PRESETS)
+        as_rules(self.rules, 2)
         check_choice("plays_on", self.plays_on, tuple(LEAST))
         for name, least in (("rounds", 1), ("positions", 1), ("epochs", 1), ("seed", 0)):
             check_range(name, getattr(self, name), least, ENDLESS)

@@ -7,10 +7,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
-from okgin_env import Rules
 from okgin_env.learning.refine.config import Refinement
 from okgin_env.learning.refine.hindsight import gather
 from okgin_env.players.network import NetworkPlayer
+from okgin_env.rules import as_rules
 from okgin_env.utils.progress import NeverSilent
 from okgin_env.utils.workers import obey
 
@@ -72,5 +72,5 @@ def _do(jobs: list[Job], workers: int, done: Callable[[], None]) -> None:
 def _gather_file(
     asked: Refinement, policy: Path, n: int, seed: tuple[int, ...], path: Path
 ) -> None:
-    player, rules = NetworkPlayer.load(policy), Rules.preset(asked.rules)
+    player, rules = NetworkPlayer.load(policy), as_rules(asked.rules)
     gather(player, rules, asked.opponents, n, seed, asked.plays_on).save(path)

@@ -9,7 +9,6 @@ import pandas as pd
 import torch
 from rich.console import Console
 
-from okgin_env import Rules
 from okgin_env.arena.store.provenance import commit
 from okgin_env.layout import layout
 from okgin_env.learning import ladder, tensors
@@ -20,6 +19,7 @@ from okgin_env.learning.refine.fit import as_network, fit, gain, policy_tensors
 from okgin_env.learning.refine.gathering import gather_all
 from okgin_env.learning.refine.hindsight import Positions
 from okgin_env.players.network import NetworkPlayer
+from okgin_env.rules import Rules, as_rules
 from okgin_env.utils.files import write_bytes, write_text
 from okgin_env.utils.progress import NeverSilent
 
@@ -45,7 +45,7 @@ def refine(asked: Refinement, out: Path, workers: int, console: Console) -> dict
     asked.check()
     _begin(asked, out)
     torch.set_num_threads(1)
-    rules, about = Rules.preset(asked.rules), tensors.metadata(Path(asked.policy))
+    rules, about = as_rules(asked.rules), tensors.metadata(Path(asked.policy))
     before = f"{about['refined']}; " if "refined" in about else ""
     about |= {"features": layout(2, False, True).described}
     about |= {"refined": before + asked.command(), "refined_at": commit()}
