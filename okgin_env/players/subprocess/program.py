@@ -5,7 +5,6 @@ POSIX only. Nothing here knows what the lines mean.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import signal
@@ -14,25 +13,18 @@ import sys
 import time
 import uuid
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import Any
 
 from okgin_env.players.subprocess.command import need_psutil
-from okgin_env.players.subprocess.guardian import PR_SET_CHILD_SUBREAPER, prctl
-
-if TYPE_CHECKING:
-    import psutil
+from okgin_env.players.subprocess.stopping import TAG, adopt, is_stopped, stop
 
 MAX_LINE = 1 << 16  # bytes of a line
 MAX_SAID = 1 << 18  # bytes between a question and its answer
 MAX_STDERR = 2048  # bytes of stderr that are kept
-TAG = "OKGIN_BOT"  # environment variable, different for each start: whoever has it belongs to that program
 _QUIET_S = 0.25  # a program that says nothing for so long has stopped talking
 _LAST_WORDS_S = 0.5  # how long to wait for why a program has closed its pipes
-_STOP_S = 12.0  # the guardian has this long; then the sweep goes over it
-_MAX_SWEEPS = 20
-_guardians: set[int] = set()  # ids of those that this process has started
 
 
 class Trouble(Exception):
@@ -59,9 +51,7 @@ class Program:
 
     def __init__(self, command: Sequence[str]) -> None:
         need_psutil()
-        prctl(
-            PR_SET_CHILD_SUBREAPER, 1
-        )  # who has killed its guardian is a child of this process then
+        adopt()
         tag = uuid.uuid4().hex
         guardian = [sys.executable, "-I", "-S", str(Path(__file__).with_name("guardian.py"))]
         self._owner = os.getpid()
@@ -79,9 +69,9 @@ class Program:
                 start_new_session=True,
             )
         self._guardian = process.pid
-        _guardians.add(process.pid)
+        adopt(process.pid)
         pipes: tuple[Any, ...] = (process.stdin, process.stdout, process.stderr, status)
-        self._stop = weakref.finalize(self, _stop, process, pipes, tag, self._owner)
+        self._stop = weakref.finalize(self, stop, process, pipes, tag, self._owner)
         self._input = pipes[0]
         self._in, self._out, self._err, self._status = (pipe.fileno() for pipe in pipes)
         os.set_blocking(self._in, False)
@@ -109,7 +99,7 @@ class Program:
         Raises:
             Trouble: It is too much ("flood"), or the program has stopped its guardian ("crash").
         """
-        if _is_stopped(self._guardian):
+        if is_stopped(self._guardian):
             raise Trouble("crash", "it has stopped its guardian")
         self._n_said = 0
         while self._turn(
@@ -233,82 +223,3 @@ def _ending(status: str) -> str:
     except ValueError:
         name = f"signal {-int(status)}"
     return f"it was killed by {name}"
-
-
-def _stop(guardian: subprocess.Popen, pipes: Iterable[IO[bytes]], tag: str, owner: int) -> None:
-    """Lets the guardian kill its program, then kills what it may have missed.
-
-    Args:
-        guardian: The process of `guardian.py`.
-        pipes: What is to be closed.
-        tag: The value of `TAG` in the program's environment.
-        owner: Id of the process that started it. In another one, forked since, copies are closed and no more.
-    """
-    if os.getpid() != owner:
-        guardian.returncode = 0  # it is the other process's to wait for
-        for pipe in pipes:
-            pipe.close()
-        return
-    import psutil
-
-    missed: list[psutil.Process] = []
-    with contextlib.suppress(psutil.Error):
-        missed = psutil.Process(guardian.pid).children(recursive=True)
-    guardian.terminate()
-    guardian.send_signal(signal.SIGCONT)  # it may have been stopped
-    try:
-        guardian.wait(_STOP_S)
-    except subprocess.TimeoutExpired:
-        guardian.kill()
-        guardian.wait()
-    _guardians.discard(guardian.pid)
-    for pipe in pipes:
-        pipe.close()
-    for _ in range(_MAX_SWEEPS):  # what is killed may just have started something
-        adopted = _adopted() if guardian.returncode else []
-        for process in (*missed, *adopted):
-            with contextlib.suppress(psutil.Error):
-                process.kill()  # not one that has its id from it: psutil compares when they began
-        for process in adopted:
-            with contextlib.suppress(psutil.Error):
-                process.wait(_LAST_WORDS_S)
-        missed = [process for process in psutil.process_iter() if _has_tag(process, tag)]
-        if not missed and not adopted:
-            break
-    if not _guardians:
-        prctl(PR_SET_CHILD_SUBREAPER, 0)
-
-
-def _is_stopped(pid: int) -> bool:
-    """Whether a child of this process has been stopped, by a signal such as SIGSTOP."""
-    if not hasattr(os, "waitid"):
-        return False
-    with contextlib.suppress(ChildProcessError):  # it has ended
-        stopped = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
-        return stopped is not None
-    return False
-
-
-def _adopted() -> list[psutil.Process]:
-    """The children that this process has from a guardian that was killed, which have left its session as all programs do.
-
-    Not its own: workers stay in its session, and the other programs are below their guardians.
-    """
-    import psutil
-
-    found = []
-    for child in psutil.Process().children():
-        with contextlib.suppress(OSError):
-            if child.pid not in _guardians and os.getsid(child.pid) != os.getsid(0):
-                found.append(child)
-    return found
-
-
-def _has_tag(process: psutil.Process, tag: str) -> bool:
-    """Whether a process is running and belongs to a program."""
-    import psutil
-
-    with contextlib.suppress(psutil.Error):
-        is_running = process.status() != psutil.STATUS_ZOMBIE
-        return is_running and process.environ().get(TAG) == tag
-    return False
