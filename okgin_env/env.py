@@ -73,11 +73,24 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
     `rules.max_turns` turns, which observations do not count (100 in the presets: the stock is nearly always gone before).
 
     ## Information
-    `action_mask` after every reset and step. When a hand has ended in the step also `ending` (knock, gin, big_gin, undercut,
-    void, illegal), `knocker` (seat or -1), `points`, `deadwood` (that counted in the showdown), `scores` and `turns`; in match
-    episodes also `match_winner` (seat or -1) and `match_points` (scores with the match's bonuses, zeros until it is
-    won). If several hands of a match ended in one step they are those of the last. `illegal_action=True` if
-    the learner's action was illegal.
+    The same fields after every reset and step; whether a hand has ended in the step is said by `ending`.
+
+    | field | value | where no hand has ended |
+    |---|---|---|
+    | `action_mask` | (108,) int8, the legal actions; all ones once the episode is over | |
+    | `ending` | knock, gin, big_gin, undercut, void or illegal | empty text |
+    | `knocker` | seat, or -1 | -1 |
+    | `points` | (players,) of the hand | zeros |
+    | `deadwood` | (players,) that counted in the showdown | zeros |
+    | `turns` | discards of all seats in the hand | 0 |
+    | `illegal_action` | whether the learner's action was illegal | False |
+    | `scores` | (players,) of the match, this hand included | as they stand |
+    | `knock_limit` | pips; 0: gin only | of the hand that goes on |
+    | `upcard` | such as `7h` | of the hand that goes on |
+    | `match_winner` | match episodes: seat, or -1 | -1 |
+    | `match_points` | match episodes: (players,) scores with the match's bonuses, zeros until it is won | zeros |
+
+    If several hands of a match have ended in one step they are those of the last.
 
     ## Arguments
     - `rules`: a preset's name (classic, french, gin, eaai, openspiel), a label such as `"classic(gin_bonus=20)"`, a `Rules` object,

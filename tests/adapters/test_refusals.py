@@ -72,6 +72,7 @@ def test_a_wrong_reward_is_noticed() -> None:
     n = table.rules.players
     info = dict.fromkeys(("points", "deadwood", "scores", "match_points"), np.arange(n))
     info |= {"ending": "knock", "knocker": 0, "turns": 1, "match_winner": -1}
+    info |= {"illegal_action": False, "knock_limit": 5, "upcard": "5s"}
     with pytest.raises(Broken, match="pays"):
         adapter_checks.check_hand(info, table, 17.0, False, 0)
     with pytest.raises(Broken, match="illegal_action"):

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from okgin_env import cards
 from okgin_env.kernel.policies import POLICY_IDS
 from okgin_env.layout import ENDINGS, MAX_TURNS, N_ACTIONS, POINTS_PER_REWARD, layout
 from okgin_env.rules import PRESETS, Rules
 from tests.helpers.random_tables import random_rules
 
-HAND_FIELDS = {"ending", "knocker", "points", "deadwood", "scores", "turns"}
+HAND_FIELDS = {
+    "ending", "knocker", "points", "deadwood", "scores", "turns", "illegal_action", "knock_limit", "upcard",
+}  # fmt: skip
 MATCH_FIELDS = {"match_winner", "match_points"}
 CLOSE = 1e-6  # SB3's rewards are float32
 
@@ -95,10 +98,12 @@ def check_hand(info: dict[str, Any], table: Table, reward: float, forfeit: bool,
     hold(info["ending"] in ENDINGS[1:], f"ending {info['ending']}")
     hold(-1 <= info["knocker"] < n, f"knocker {info['knocker']}")
     hold(0 <= info["turns"] <= min(table.rules.max_turns, MAX_TURNS), f"turns {info['turns']}")
+    hold(0 <= info["knock_limit"] <= 10, f"knock_limit {info['knock_limit']}")
+    hold(len(cards.ids(info["upcard"])) == 1, f"upcard {info['upcard']}")
     for name in ("points", "deadwood", "scores"):
         values = np.asarray(info[name])
         hold(len(values) == n and values.dtype.kind == "i", f"{name}: {info[name]}")
-    hold(bool(info.get("illegal_action")) == forfeit, f"illegal_action, after {forfeit}")
+    hold(info["illegal_action"] == forfeit, f"illegal_action, after {forfeit}")
     # in a match a hand may have ended before the learner's first decision, and is paid with it
     hold(not forfeit or reward == -1.0 or table.match, f"an illegal action pays {reward}")
     if not forfeit and not table.match and table.settings["reward"] == "points":
@@ -108,6 +113,16 @@ def check_hand(info: dict[str, Any], table: Table, reward: float, forfeit: bool,
         hold(wrong < CLOSE * max(1, abs(reward)), f"pays {reward} for {points}")
     if table.settings["reward"] != "points":
         hold(abs(reward) <= 1, f"pays {reward}")
+
+
+def check_no_hand(info: dict[str, Any], table: Table) -> None:
+    """Info of a reset, or of a step in which no hand has ended: the same fields, with what stands for nothing."""
+    fields = HAND_FIELDS | (MATCH_FIELDS if table.match else set())
+    hold({*info} == fields | {"action_mask"}, f"info {[*info]}")
+    nothing = (info["ending"], info["knocker"], info["turns"], bool(info["illegal_action"]))
+    hold(nothing == ("", -1, 0, False), f"info {nothing} of no hand")
+    hold(not np.any(info["points"]) and not np.any(info["deadwood"]), "points of no hand")
+    hold(info.get("match_winner", -1) == -1, "a match is won by no hand")
 
 
 def comparable(said: Any) -> Any:

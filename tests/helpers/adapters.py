@@ -21,12 +21,18 @@ from tests.helpers.adapter_checks import (  # fmt: skip
     CLOSE,
     Table,
     check_hand,
+    check_no_hand,
     check_rows,
     comparable,
     hold,
     is_legal,
 )
 from tests.helpers.adapter_machine import Adapter
+
+
+def told_of(info: dict[str, Any], i: int) -> dict[str, Any]:
+    """What a batch's info says of game i."""
+    return {k: v[i] for k, v in info.items() if f"_{k}" in info and info[f"_{k}"][i]}
 
 
 class Single(Adapter):
@@ -43,7 +49,7 @@ class Single(Adapter):
     def reset(self, seed: int | None, options: dict[str, Any], rng: Random) -> None:
         observation, info = self.env.reset(seed=seed, options=options)
         self.over = False
-        hold({*info} == {"action_mask"}, f"info {[*info]} after a reset")
+        check_no_hand(info, self.table)
         check_rows(observation[None], info["action_mask"][None], self.table, 1)
 
     def step(self, actions: NDArray[np.int64]) -> object:
@@ -56,9 +62,10 @@ class Single(Adapter):
         hold(not over or info["action_mask"].all(), "the mask at the end is not all ones")
         if not was_over:
             hold(legal or over, "it goes on after an illegal action")
-            if len(info) > 1:
+            if info["ending"]:
                 check_hand(info, self.table, reward, not legal, self.kwargs["seat"])
             else:
+                check_no_hand(info, self.table)
                 hold(not over and (reward == 0 or self.table.match), f"pays {reward} for no hand")
         self.over = over
         return observation.tobytes(), reward, over, comparable(info)
@@ -138,8 +145,11 @@ class Vector(Batch):
         seeds = rng.choice((seed, some)) if self.env._seeded else seed
         observations, info = self.env.reset(seed=seeds, options=options)
         self.ended &= ~chosen
-        hold({*info} == {"action_mask", "_action_mask"}, f"info {[*info]} after a reset")
-        hold((info["_action_mask"] == chosen).all(), "other games were reset")
+        for i, reset in enumerate(chosen.tolist()):
+            told = told_of(info, i)
+            hold(bool(told) == reset, "other games were reset")
+            if reset:
+                check_no_hand(told, self.table)
         check_rows(observations[chosen], info["action_mask"][chosen], self.table, int(chosen.sum()))
 
     def step(self, actions: NDArray[np.int64]) -> object:
@@ -159,13 +169,12 @@ class Vector(Batch):
         hold(not truncations.any() and not (dones & fresh).any(), "a reset that ends")
         hold((legal | dones | fresh).all(), "it goes on after an illegal action")
         for i in range(self.n_games):
-            told = info["final_info"] if same and dones[i] else info
-            told = {k: v[i] for k, v in told.items() if f"_{k}" in told and told[f"_{k}"][i]}
+            told = told_of(info["final_info"] if same and dones[i] else info, i)
             if same and dones[i]:
                 hold(self.env.single_observation_space.contains(info["final_obs"][i]), "final_obs")
-            if "ending" in told:
+            if told["ending"]:
                 check_hand(told, self.table, rewards[i], not legal[i], self.kwargs["seat"])
-            hold("ending" in told or not dones[i], "an end of which nothing is said")
+            hold(told["ending"] or not dones[i], "an end of which nothing is said")
         self.ended = np.zeros(self.n_games, np.bool_) if same else dones.copy()
         return observations.tobytes(), rewards.tolist(), dones.tolist(), comparable(info)
 

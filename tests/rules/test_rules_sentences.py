@@ -490,7 +490,7 @@ def test_after_a_void_hand_the_same_dealer_deals(void_dealer: Any, following: in
     rules = dataclasses.replace(CLASSIC, max_turns=1, void_dealer=void_dealer)
     deck = deck_of(JUNK, JUNK_2, upcard="Ks", stock="6c")
     played = follow(rules, "pass, pass, discard 6c", deck=deck, dealer=1, episode="match")
-    assert played.info.get("ending", "void") == "void"
+    assert played.info["ending"] in ("", "void")
     assert (played.last.n_turns, played.last.dealer) == (0, following)
     assert all(Rules.preset(name).void_dealer == "same" for name in PRESETS)
 
