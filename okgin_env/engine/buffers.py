@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from okgin_env.layout import N_ACTIONS
 
+_INT8 = np.dtype(np.int8)  # arrays are made of it faster than of its class
+
 
 class Outputs(NamedTuple):
     """The arrays that a step writes.
@@ -39,16 +41,17 @@ class Buffers:
     """
 
     def __init__(self, n_games: int, size: int, written: bool) -> None:
-        self._rows, self._size = n_games if written else 1, size
+        rows = n_games if written else 1
+        self._wide, self._masks = (rows, size), (rows, N_ACTIONS)
         self._none = np.empty((1, size), np.int8)
         self._rewards, self._dones = np.zeros(n_games), np.zeros(n_games, np.bool_)
-        self._last_rows = np.empty((self._rows, size), np.int8)
+        self._last_rows = np.empty(self._wide, np.int8)
 
     def fresh(self, autoreset: bool) -> Outputs:
         """All but `final_observations` are fresh; without `autoreset` nothing is written to those."""
         return Outputs(
-            np.empty((self._rows, self._size), np.int8),
-            np.empty((self._rows, N_ACTIONS), np.int8),
+            np.empty(self._wide, _INT8),
+            np.empty(self._masks, _INT8),
             self._rewards.copy(),
             self._dones.copy(),
             self._last_rows if autoreset else self._none,
@@ -67,6 +70,7 @@ class Rows(tuple[NDArray[Any], ...]):
     whole: NDArray[Any]
 
     def __new__(cls, whole: NDArray[Any]) -> Rows:
+        """The rows of an array."""
         first, *others = whole
         rows = super().__new__(cls, (first.view(_First), *others))
         rows.whole = whole

@@ -224,7 +224,7 @@ class Games:
         if not self._started:
             raise ResetNeeded("step() before the first reset()")
         outputs = self._buffers.fresh(autoreset)
-        self._advance(actions, games, outputs, pay=True, autoreset=autoreset)
+        self._advance(actions, games, outputs, True, autoreset)
         return outputs
 
     def restore(self, states: NDArray[np.void], finals: NDArray[np.void]) -> None:
@@ -276,8 +276,8 @@ class Games:
         autoreset: bool,
     ) -> None:
         """Steps games and asks outside players until every game is the learner's turn or over."""
-        step = self._play if self.recorder is None else self._play_and_record
         how = (self.episode, self.reward, pay, autoreset, self.recorder is not None)
+        step = self._play if self.recorder is None else self._play_and_record
         step(actions, games, outputs, how)
         outside = self._opponents.outside
         if not outside:

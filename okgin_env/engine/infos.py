@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -115,10 +116,12 @@ class Info:
         nothing = Infos(1, *self._how).batch(new_states(1), np.zeros(1, np.bool_))
         self._values = {name: plain(values)[0] for name, values in nothing.items()}
         self._arrays = [name for name, v in self._values.items() if isinstance(v, np.ndarray)]
+        self._fresh: list[tuple[str, Callable[[], Any]]] = []  # set once a hand is dealt
 
     def dealt(self, state: Any) -> None:
         """Notes the hand that has been dealt, from its record."""
         self._values["scores"] = state["scores"][: self._how[0]].astype(np.int64)
+        self._fresh = [(name, self._values[name].copy) for name in self._arrays]
         self._values["knock_limit"] = int(state["limit"])
         self._values["upcard"] = _CARDS[state["upcard"]]
 
@@ -126,8 +129,8 @@ class Info:
         """Info of a step in which no hand has ended."""
         info = self._values.copy()
         info["action_mask"] = mask.copy()
-        for name in self._arrays:
-            info[name] = info[name].copy()
+        for name, fresh in self._fresh:
+            info[name] = fresh()
         return info
 
     def ended(self, mask: NDArray[np.int8], final: Any) -> dict[str, Any]:
