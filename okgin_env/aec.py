@@ -161,7 +161,7 @@ class raw_env(AECEnv[str, dict[str, Any], Any]):
         self.rewards = dict(zip(self.possible_agents, games.hand_rewards(0), strict=True))
         for agent, seat in self._seat.items():
             match = games.episode == MATCH
-            self.infos[agent] = hand_info(games.finals, 0, self.rules.players, match, seat)
+            self.infos[agent] = hand_info(games.finals[0], self.rules.players, match, seat)
         self.terminations = dict.fromkeys(self.agents, done)
 
     def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:

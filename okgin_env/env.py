@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from okgin_env.engine.decisions import OpponentLike, checked_action
 from okgin_env.engine.games import Games
-from okgin_env.engine.infos import HandInfo
+from okgin_env.engine.infos import Info
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS, features_table
 from okgin_env.render.window import Screen
@@ -156,7 +156,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         self._screen = Screen(render_mode, self.metadata["render_fps"])
         self._n_hands = 0  # of the match, that `info` has told of
         match = self.games.episode == MATCH
-        self._info = HandInfo(self.rules.players, match, seat)
+        self._info = Info(self.rules.players, match, seat)
         self._mask = np.ones(N_ACTIONS, np.int8)
         self._action = np.zeros(1, np.int64)
         self.observation_space = self.games.observation_space()
@@ -188,7 +188,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         self._seeded = True
         self._mask = outputs.masks[0]
         self._n_hands = self.games.states["n_hands"][0]
-        self._info.dealt(self.games.states)
+        self._info.dealt(self.games.states[0])
         if self.render_mode == "human":
             self.render()
         return outputs.observations[0], self._info.goes_on(self._mask)
@@ -217,9 +217,9 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         self._mask = masks[0]
         terminated = dones.item()
         if terminated or (games.episode == MATCH and games.states["n_hands"][0] != self._n_hands):
-            info = self._info.ended(self._mask, games.finals)
+            info = self._info.ended(self._mask, games.finals[0])
             self._n_hands = games.states["n_hands"][0]
-            self._info.dealt(games.states)
+            self._info.dealt(games.states[0])
         else:
             info = self._info.goes_on(self._mask)
         if self.render_mode == "human":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ try:
 except ImportError as error:
     raise ImportError("okgin_env.sb3 needs: pip install 'okgin-env[train]'") from error
 
-from okgin_env.engine.buffers import Outputs
+from okgin_env.engine.buffers import Outputs, Rows
 from okgin_env.engine.decisions import OpponentLike, checked_actions
 from okgin_env.engine.games import Games
 from okgin_env.engine.infos import hand_infos, plain
@@ -178,6 +179,9 @@ class OklahomaGinVecEnv(VecEnv):
         """(N, 108) bool, the legal actions of every game."""
         return self._masks
 
+    def _mask(self, i: int) -> NDArray[np.bool_]:
+        return self._masks[i]
+
     def restore(
         self, states: NDArray[np.void], finals: NDArray[np.void], masks: NDArray[np.bool_]
     ) -> None:
@@ -188,10 +192,7 @@ class OklahomaGinVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> list[Any]:
-        """`action_masks` of the games asked for; there are no other methods.
-
-        For all games it is a list of one (N, 108) array: MaskablePPO stacks and reshapes what it gets, and that is far
-        cheaper than N rows.
+        """`action_masks` of the games asked for, (108,) bool each; there are no other methods.
 
         Raises:
             AttributeError: Any other method.
@@ -199,11 +200,13 @@ class OklahomaGinVecEnv(VecEnv):
         if method_name != "action_masks":
             raise AttributeError(f"method {method_name!r}; allowed: 'action_masks'")
         if indices is None:
-            return [self._masks]
+            return Rows(self._masks)  # pyright: ignore[reportReturnType] - a sequence is what is asked for
         return [self._masks[i] for i in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of this environment, once for each game asked for."""
+        """An attribute of this environment, once for each game asked for; `action_masks` is each game's own."""
+        if attr_name == "action_masks":
+            return [partial(self._mask, i) for i in self._get_indices(indices)]
         value = getattr(self, attr_name)
         return [value for _ in self._get_indices(indices)]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from okgin_env.engine.buffers import Outputs
 from okgin_env.engine.decisions import OpponentLike, checked_actions
 from okgin_env.engine.games import Games
-from okgin_env.engine.infos import hand_infos, no_hand_infos, table_infos
+from okgin_env.engine.infos import Infos
 from okgin_env.engine.seeding import check_seed, game_seeds
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
@@ -92,6 +92,8 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self.single_action_space = spaces.Discrete(N_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
+        match = self.games.episode == MATCH
+        self._infos = Infos(num_envs, self.games.rules.players, match, seat)
         self._all = np.arange(num_envs)
         self._observations = np.zeros((num_envs, size), np.int8)
         self._masks = np.ones((num_envs, N_ACTIONS), np.int8)
@@ -139,7 +141,8 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self._seeded = True
         self._ended[games], self._elapsed[games] = False, 0
         self._keep(games, outputs)
-        return self._observations.copy(), self._info(chosen, self._none, self._masks)
+        self._infos.dealt(self.games.states, games)
+        return self._observations.copy(), self._info(chosen.copy(), self._none, self._masks)
 
     def step(
         self, actions: NDArray[np.integer[Any]]
@@ -183,13 +186,16 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         elif same_step and ended.any():
             info = self._final(ended, hand_over, outputs)
             self._start(ended, outputs, but=outputs.dones)
-            hand_over &= ~ended
         self._ended = self._none.copy() if same_step else ended
         self._masks = outputs.masks
         self._observations = outputs.observations  # a reset of some games repeats the others' rows
         if mode == AutoresetMode.DISABLED:
             # Where that is the rule, what callers write into theirs does not come back to them.
             self._observations = outputs.observations.copy()
+        if hand_over.any() or truncated.any() or len(stepped) < self.num_envs:
+            self._infos.dealt(self.games.states, self._all)
+        if same_step:
+            hand_over &= ~ended
         info |= self._info(~self._none, hand_over, self._masks)
         return outputs.observations, outputs.rewards, outputs.dones, truncated, info
 
@@ -288,7 +294,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             last[i] = rows[i].copy()
         masks = outputs.masks.copy()
         masks[outputs.dones] = 1
-        info = self._info(ended, hand_over & ended, masks)
+        info = self._info(ended.copy(), hand_over & ended, masks)
         return {
             "final_obs": last, "_final_obs": ended.copy(), "final_info": info, "_final_info": ended.copy(),
         }  # fmt: skip
@@ -297,22 +303,15 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         self, present: NDArray[np.bool_], hand_over: NDArray[np.bool_], masks: NDArray[np.int8]
     ) -> dict[str, Any]:
         """Info of the games that are present, as `SyncVectorEnv` collects it: batched arrays, each with its mask."""
-        games, n = self.games, self.games.rules.players
-        match = games.episode == MATCH
-        columns = {"action_mask": masks, **no_hand_infos(self.num_envs, n, match)}
-        columns |= table_infos(games.states, n)
-        if hand_over.any():
-            over = np.flatnonzero(hand_over)
-            told = hand_infos(games.finals, n, match, games.seat, over)
-            for name, values in told.items():
-                columns[name][over] = values
+        fields = {"action_mask": masks, **self._infos.batch(self.games.finals, hand_over)}
         info: dict[str, Any] = {}
         whole = present.all()
-        for name, column in columns.items():
+        for name, values in fields.items():
             if not whole:
-                column = column.copy()
-                column[~present] = None if column.dtype == object else 0
-            info[name], info[f"_{name}"] = column, present.copy()
+                if name == "action_mask":
+                    values = masks.copy()
+                values[~present] = None if values.dtype == object else 0
+            info[name], info[f"_{name}"] = values, present
         return info
 
 

@@ -126,7 +126,7 @@ class Table:
 
     def last_info(self) -> dict[str, Any]:
         """`info.hand_info` of the last hand."""
-        return hand_info(self.env.games.finals, 0, self.rules.players, self.is_match, YOU)
+        return hand_info(self.env.games.finals[0], self.rules.players, self.is_match, YOU)
 
 
 class Saver:

@@ -109,6 +109,11 @@ class Games:
         self._buffers = Buffers(n_games, self.layout.size, seat >= 0)
         if seat >= 0:
             self.set_opponents(opponent, pool=pool, at_once=True)
+        # One tuple for all steps. Its arrays are written into, never replaced.
+        self._tables = (
+            self.states, self.finals, self.rules_record, self.policies, self._seats,
+            self._opponents.coming, self._opponents.changing,
+        )  # fmt: skip
         self._started = False
         self.recorder: Callable[[NDArray[np.void]], None] | None = None
 
@@ -219,7 +224,7 @@ class Games:
         if not self._started:
             raise ResetNeeded("step() before the first reset()")
         outputs = self._buffers.fresh(autoreset)
-        self._advance(actions, games, outputs, pay=True, autoreset=autoreset)
+        self._advance(actions, games, outputs, True, autoreset)
         return outputs
 
     def restore(self, states: NDArray[np.void], finals: NDArray[np.void]) -> None:
@@ -271,8 +276,8 @@ class Games:
         autoreset: bool,
     ) -> None:
         """Steps games and asks outside players until every game is the learner's turn or over."""
-        step = self._play if self.recorder is None else self._play_and_record
         how = (self.episode, self.reward, pay, autoreset, self.recorder is not None)
+        step = self._play if self.recorder is None else self._play_and_record
         step(actions, games, outputs, how)
         outside = self._opponents.outside
         if not outside:
@@ -298,11 +303,7 @@ class Games:
         how: tuple[Any, ...],
     ) -> None:
         """One compiled call, or one for each thread on its share of the games."""
-        opponents = self._opponents
-        tables = (
-            self.states, self.finals, self.rules_record, self.policies, self._seats, opponents.coming, opponents.changing,
-        )  # fmt: skip
-        self._threads.call(batch.step_games, tables, games, actions, tuple(outputs), how)
+        self._threads.call(batch.step_games, self._tables, games, actions, tuple(outputs), how)
 
     def _play_and_record(
         self,

@@ -204,25 +204,37 @@ def test_actions_handed_in_are_left_as_they_are() -> None:
 
 
 def test_masks_reach_maskable_algorithms() -> None:
-    """One (N, 108) array in a list is what the rows would be stacked to."""
+    """One mask a game, by method and by attribute, with statistics around it and without."""
     n = 5
     vec = OklahomaGinVecEnv(n, seed=2)
-    vec.reset()
     rng = np.random.default_rng(2)
     for env in (vec, VecMonitor(vec)):
         env.reset()
         for _ in range(20):
-            whole = env.env_method("action_masks")
-            assert len(whole) == 1
-            rows = env.env_method("action_masks", indices=range(n))
+            masks = vec.action_masks()
+            rows = env.env_method("action_masks")
             assert len(rows) == n
-            assert np.array_equal(whole[0], np.stack(rows))
-            assert np.array_equal(env.env_method("action_masks", indices=3)[0], rows[3])
-            assert np.array_equal(get_action_masks(env).reshape(n, N_ACTIONS), np.stack(rows))
-            assert whole[0].any(axis=1).all()
-            env.step(random_actions(whole[0], rng))
+            assert all(np.array_equal(row, mask) for row, mask in zip(rows, masks, strict=True))
+            stacked = get_action_masks(env)
+            assert (stacked.shape, stacked.dtype, type(stacked)) == (
+                (n, N_ACTIONS),
+                bool,
+                np.ndarray,
+            )
+            assert np.array_equal(stacked, masks)
+            assert not np.shares_memory(stacked, masks)
+            assert np.array_equal(np.stack(rows[1:]), masks[1:])
+            assert np.array_equal(np.stack(rows, axis=1), masks.T)
+            assert np.array_equal(np.concatenate(rows), masks.ravel())
+            assert np.array_equal(env.env_method("action_masks", indices=3)[0], masks[3])
+            assert masks.any(axis=1).all()
+            env.step(random_actions(masks, rng))
         assert is_masking_supported(env)
-        assert len(env.get_attr("action_masks")) == n
+        own = env.get_attr("action_masks")
+        assert len(own) == n
+        env.step(random_actions(vec.action_masks(), rng))
+        assert np.array_equal(own[1](), vec.action_masks()[1])  # as the game stands now
+        assert own[1]().shape == (N_ACTIONS,)
         with pytest.raises(AttributeError, match="method 'teach'; allowed: 'action_masks'"):
             env.env_method("teach")
 
