@@ -59,12 +59,15 @@ class _Program(JITCodeLibrary):
 
     def finalize(self) -> None:
         """Links, optimises and assembles."""
+        own = next(f.name for f in self._final_module.functions if not f.is_declaration)
         for library in _reached(self._linking_libraries):
             self._final_module.link_in(_module(library), preserve=True)
         self._linking_libraries.clear()
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage.name == "linkonce_odr":
+                # Of nobody else's from now on, so that its arguments may change: nobody may find it by its old name.
                 function.linkage = "internal"
+                function.name = f"{own}.{function.name}"
         super().finalize()
 
 

@@ -184,3 +184,25 @@ def test_a_second_process_stops_waiting_when_the_first_is_killed(tmp_path: Path)
     assert waiting.communicate(timeout=300)[0].strip() == "2"
     holder.communicate()
     assert os.path.exists(next(tmp_path.rglob("lock")))
+
+
+def test_other_peoples_compiled_code_may_call_the_kernel(tmp_path: Path) -> None:
+    """Functions of a linked program are its own: code that Numba compiles in its way must not find them by their names."""
+    code = f"""
+import numba, numpy as np
+from okgin_env import analysis
+from okgin_env.kernel import melds
+analysis.deadwood({HAND!r}); analysis.knock_discards({HAND!r}, 10)
+analysis.layoff(["Js Qs Ks"], "2s Ac 2c 3c 4c 5c Ad 2d 3d Ts")
+@numba.njit
+def many(masks):
+    found = np.empty(len(masks), np.int64)
+    for k in range(len(masks)):
+        found[k] = melds.deadwood(masks[k])
+    return found
+rng = np.random.default_rng(0)
+masks = np.array([sum(1 << int(card) for card in rng.permutation(52)[:10]) for _ in range(500)], np.uint64)
+print(many(masks).tolist() == [melds.deadwood(mask) for mask in masks])
+"""
+    done = python("-c", code, env={"NUMBA_CACHE_DIR": str(tmp_path)})
+    assert done.stdout.strip() == "True", done.stderr
