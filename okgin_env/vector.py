@@ -69,6 +69,8 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
                 f"autoreset_mode={shown(autoreset_mode)}; allowed: {allowed}"
             ) from error
         check_choice("render_mode", render_mode, (None, *self.metadata["render_modes"]))
+        if render_mode == "rgb_array":
+            raster.check_installed()
         self._max_steps = _check_max_steps(max_episode_steps)
         self.games = Games(
             num_envs,

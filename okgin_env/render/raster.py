@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import lru_cache
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-from okgin_env.render.scene import Rect, Scene, Shape, Text, compose
+from okgin_env.render.scene import Rect, Scene, Shape, Text, compose, height_in_play
 from okgin_env.view import SeatView
 
 _SCALE = 2
@@ -21,20 +22,34 @@ _PLAIN = str.maketrans(
 def draw(view: SeatView, theme: str = "light", four_colours: bool = False) -> NDArray[np.uint8]:
     """The view as an (H, W, 3) uint8 array. Arguments and errors as for `scene.compose`.
 
+    All pictures of a table have one size, a showdown too: films are made of them.
+
     Raises:
         DependencyNotInstalled: Pillow is not installed.
     """
-    return scene_to_array(compose(view, theme, four_colours))
+    scene = compose(view, theme, four_colours)
+    return scene_to_array(dataclasses.replace(scene, height=height_in_play(view.rules.players)))
 
 
-def scene_to_array(scene: Scene) -> NDArray[np.uint8]:
-    """A scene as an (H, W, 3) uint8 array."""
+def check_installed() -> None:
+    """Checks that pictures can be drawn.
+
+    Raises:
+        DependencyNotInstalled: Pillow is not installed.
+    """
     try:
-        from PIL import Image, ImageDraw
+        import PIL  # noqa: F401 - only whether it is there
     except ImportError as error:
         raise DependencyNotInstalled(
             "pictures need Pillow: pip install 'okgin-env[render]'"
         ) from error
+
+
+def scene_to_array(scene: Scene) -> NDArray[np.uint8]:
+    """A scene as an (H, W, 3) uint8 array."""
+    check_installed()
+    from PIL import Image, ImageDraw
+
     size = round(scene.width), round(scene.height)
     image = Image.new("RGB", (size[0] * _SCALE, size[1] * _SCALE), scene.parts[0].fill)
     pen = ImageDraw.Draw(image)

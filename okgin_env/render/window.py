@@ -19,9 +19,16 @@ class Screen:
     Args:
         mode: None, "ansi" (text), "rgb_array" ((H, W, 3) uint8) or "human" (a window).
         fps: Pictures a second in a window, at most.
+
+    Raises:
+        DependencyNotInstalled: What the mode needs is not installed.
     """
 
     def __init__(self, mode: str | None, fps: int) -> None:
+        if mode in ("rgb_array", "human"):
+            raster.check_installed()
+        if mode == "human":
+            Window("Oklahoma Gin")  # asks for pygame now, and opens with the first picture
         self._mode, self._fps = mode, fps
         self._window: Window | None = None
 
