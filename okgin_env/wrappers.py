@@ -1,6 +1,7 @@
 """Gymnasium wrappers: named observations, deadwood shaping, hand histories.
 
-They go around the single environment (`gymnasium.make`), in any order and together with others.
+They go around the single environment (`gymnasium.make`), in any order and together with others. Around the native vector environment
+(`gymnasium.make_vec`) go `VectorNamedObservation` and `VectorDeadwoodShaping`; its hands are kept by a `HandRecorder`.
 """
 
 from __future__ import annotations
@@ -13,26 +14,39 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from okgin_env.engine.games import Games
 from okgin_env.env import OklahomaGinEnv
-from okgin_env.histories import HandHistory, append
-from okgin_env.histories.hand import check_name
+from okgin_env.histories.recorder import HandRecorder
 from okgin_env.kernel.melds import deadwood, least_free_discard
 from okgin_env.kernel.play import locked_mask
-from okgin_env.layout import N_CARDS, OVER, SHED
-from okgin_env.rules import Rules
+from okgin_env.layout import N_CARDS, OVER, SHED, Layout
+from okgin_env.utils.errors import shown
+from okgin_env.vector import OklahomaGinVectorEnv
+
+__all__ = [
+    "DeadwoodShaping", "HandRecorder", "NamedObservation", "RecordHands", "VectorDeadwoodShaping", "VectorNamedObservation",
+]  # fmt: skip
 
 Flat = NDArray[np.int8]
 Named = dict[str, Flat]
+_BITS = np.uint64(1) << np.arange(N_CARDS, dtype=np.uint64)
 
 
-def _games(env: gym.Env[Any, Any]) -> Games:
-    """The games under any wrappers."""
-    if not isinstance(env.unwrapped, OklahomaGinEnv):
-        raise TypeError(f"env={env}; allowed: okgin_env/OklahomaGin-v0, wrapped or not")
-    return env.unwrapped.games
+def _games(env: Any, kind: type[Any] = OklahomaGinEnv) -> Games:
+    """The games under any wrappers around one of our environments."""
+    inner = getattr(env, "unwrapped", None)
+    if not isinstance(inner, kind):
+        single = kind is OklahomaGinEnv
+        other = "make_vec: VectorNamedObservation, VectorDeadwoodShaping, HandRecorder" if single else "make: NamedObservation, DeadwoodShaping"  # fmt: skip
+        raise TypeError(
+            f"env={shown(env)}; allowed: okgin_env/OklahomaGin-v0, wrapped or not, by {kind.__name__} "
+            f"(for gymnasium.{other})"
+        )
+    return inner.games
 
 
 class NamedObservation(gym.ObservationWrapper[Named, Any, Flat], RecordConstructorArgs):
@@ -49,22 +63,68 @@ class NamedObservation(gym.ObservationWrapper[Named, Any, Flat], RecordConstruct
     """
 
     def __init__(self, env: gym.Env[Flat, Any]) -> None:
+        layout = _games(env).layout
+        named = _named_space(env.observation_space, layout)
         RecordConstructorArgs.__init__(self)
         gym.ObservationWrapper.__init__(self, env)
-        layout = _games(env).layout
-        if env.observation_space.shape != (layout.size,):
-            raise TypeError(f"observation {env.observation_space}; allowed: Box ({layout.size},)")
         self._slices = layout.slices
-        named = [(name, _bits(part)) for name, part in self._slices.items()]
-        self.observation_space = spaces.Dict(named)  # pyright: ignore[reportAttributeAccessIssue]
+        self.observation_space = named  # pyright: ignore[reportAttributeAccessIssue]
 
     def observation(self, observation: Flat) -> Named:
         """The features by name; views into the observation, which is fresh after every step."""
         return {name: observation[part] for name, part in self._slices.items()}
 
 
-def _bits(part: slice) -> spaces.MultiBinary:
-    return spaces.MultiBinary(part.stop - part.start)
+def _named_space(flat: spaces.Space[Any], layout: Layout) -> spaces.Dict:
+    """The space of an observation by name.
+
+    Raises:
+        TypeError: It is no longer flat.
+    """
+    if flat.shape != (layout.size,):
+        raise TypeError(f"observation {flat}; allowed: Box ({layout.size},)")
+    parts = layout.slices.items()
+    return spaces.Dict([(name, spaces.MultiBinary(p.stop - p.start)) for name, p in parts])
+
+
+class VectorNamedObservation(
+    VectorWrapper[Named, NDArray[np.int64], Flat, NDArray[np.int64], NDArray[Any]],
+    RecordConstructorArgs,
+):
+    """`NamedObservation` for the native vector environment: every entry is (N, width).
+
+    Args:
+        env: The vector environment, with its flat observation.
+
+    Raises:
+        TypeError: Another environment, or one whose observation is no longer flat.
+    """
+
+    def __init__(self, env: VectorEnv[Flat, NDArray[np.int64], NDArray[Any]]) -> None:
+        layout = _games(env, OklahomaGinVectorEnv).layout
+        named = _named_space(env.single_observation_space, layout)
+        RecordConstructorArgs.__init__(self)
+        VectorWrapper.__init__(self, env)
+        self._slices = layout.slices
+        self.single_observation_space = named
+        self.observation_space = batch_space(named, env.num_envs)
+
+    def reset(self, **options: Any) -> tuple[Named, dict[str, Any]]:
+        """Starts episodes; see the environment."""
+        observations, info = self.env.reset(**options)
+        return self._by_name(observations), info
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[Named, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Steps all games; last observations in `info["final_obs"]` are by name, too."""
+        observations, *outcome, info = self.env.step(actions)
+        for i in np.flatnonzero(info.get("_final_obs", False)).tolist():
+            info["final_obs"][i] = self._by_name(info["final_obs"][i])
+        return self._by_name(observations), *outcome, info  # pyright: ignore[reportReturnType]
+
+    def _by_name(self, flat: Flat) -> Named:
+        return {name: flat[..., part] for name, part in self._slices.items()}
 
 
 class DeadwoodShaping(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -93,13 +153,10 @@ class DeadwoodShaping(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """
 
     def __init__(self, env: gym.Env[Any, Any], weight: float, gamma: float = 1.0) -> None:
-        if not 0 <= weight < float("inf"):
-            raise ValueError(f"weight={weight!r}; allowed: 0 or more")
-        if not 0 < gamma <= 1:
-            raise ValueError(f"gamma={gamma!r}; allowed: above 0, up to 1")
+        _check_shaping(weight, gamma)
+        _games(env)
         RecordConstructorArgs.__init__(self, weight=weight, gamma=gamma)
         gym.Wrapper.__init__(self, env)
-        _games(env)
         self._weight = weight
         self._gamma = gamma
         self._phi = 0.0
@@ -110,12 +167,9 @@ class DeadwoodShaping(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         s = games.states[0]
         if s["phase"] == OVER:
             return 0.0
-        hand = s["hands"][games.seat]
-        if s["phase"] == SHED:
-            pips = least_free_discard(hand, locked_mask(s), np.zeros(N_CARDS, np.int16))
-        else:
-            pips = deadwood(hand)
-        return -self._weight * int(pips)
+        return -self._weight * _least_pips(
+            s["hands"][games.seat], s["phase"] == SHED, locked_mask(s)
+        )
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -123,6 +177,7 @@ class DeadwoodShaping(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         """Starts an episode; see the environment."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._phi = self.potential()
+        info["shaping"] = 0.0  # the same fields at every step
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
@@ -134,50 +189,91 @@ class DeadwoodShaping(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return observation, float(reward) + info["shaping"], terminated, truncated, info
 
 
-class HandRecorder:
-    """Appends every hand it is called with to a file: a `recorder` for the games of any adapter.
+def _check_shaping(weight: float, gamma: float) -> None:
+    if not 0 <= weight < float("inf"):
+        raise ValueError(f"weight={weight!r}; allowed: 0 or more")
+    if not 0 < gamma <= 1:
+        raise ValueError(f"gamma={gamma!r}; allowed: above 0, up to 1")
 
-    `RecordHands` puts one into a single environment. For a vector environment:
-    `venv.unwrapped.games.recorder = HandRecorder("hands.okgin", venv.unwrapped.games.rules)`.
+
+def _least_pips(hand_mask: Any, discards: bool, locked_mask: Any) -> int:
+    """Least deadwood of a hand, after the best allowed discard if it is to discard."""
+    if discards:
+        return int(least_free_discard(hand_mask, locked_mask, np.zeros(N_CARDS, np.int16)))
+    return int(deadwood(hand_mask))
+
+
+class VectorDeadwoodShaping(
+    VectorWrapper[Flat, NDArray[np.int64], Flat, NDArray[np.int64], NDArray[Any]],
+    RecordConstructorArgs,
+):
+    """`DeadwoodShaping` for the native vector environment, in every autoreset mode; it reads flat observations.
 
     Args:
-        path: A name that ends in ``.okgin``; hands are added to what is there.
-        rules: The rules of the tables.
-        names: The players by seat.
+        env: The vector environment; `VectorNamedObservation` goes around this wrapper.
+        weight: Reward for a pip of deadwood, 0 or more.
+        gamma: The learner's discount, above 0 and up to 1.
 
-    Attributes:
-        seed: The seed to write with the next hands, or None.
-        skipped: Hands left out, because they began from a position that was set up and not from a deal.
+    Raises:
+        TypeError: Another environment, or one whose observation is no longer flat.
+        ValueError: A weight or discount out of range.
     """
 
-    def __init__(self, path: str | Path, rules: Rules, names: Sequence[str] | None = None) -> None:
-        append(path, ())  # says at once if the file cannot be written
-        if names is not None and (isinstance(names, str) or len(names) != rules.players):
-            raise ValueError(f"names={names!r}; allowed: {rules.players} names")
-        for name in names or ():
-            check_name(name)
-        self.path = Path(path)
-        self.rules = rules
-        self.names = names
-        self.seed: int | None = None
-        self.skipped = 0
+    def __init__(
+        self,
+        env: VectorEnv[Flat, NDArray[np.int64], NDArray[Any]],
+        weight: float,
+        gamma: float = 1.0,
+    ) -> None:
+        _check_shaping(weight, gamma)
+        layout = _games(env, OklahomaGinVectorEnv).layout
+        _named_space(env.single_observation_space, layout)  # flat
+        RecordConstructorArgs.__init__(self, weight=weight, gamma=gamma)
+        VectorWrapper.__init__(self, env)
+        self._weight, self._gamma = weight, gamma
+        self._slices = layout.slices
+        self._phi = np.zeros(env.num_envs)
+        self._over = np.zeros(env.num_envs, np.bool_)  # games that the next step resets
 
-    def __call__(self, final: NDArray[np.void]) -> None:
-        """Writes one hand.
+    def potentials(self, observations: Flat) -> NDArray[np.float64]:
+        """(M,) phi of the states that (M, D) observations are of, none of them over."""
+        at = self._slices
+        hands, taken = (
+            observations[:, at[name]].astype(np.uint64) @ _BITS for name in ("hand", "taken")
+        )
+        discards = observations[:, at["phase"]][:, -1].astype(np.bool_)
+        rows = zip(hands, discards, taken, strict=True)
+        return -self._weight * np.array([_least_pips(*row) for row in rows], np.float64)
 
-        Args:
-            final: (1,) `STATE`, as the hand ended.
-        """
-        try:
-            hand = HandHistory.from_record(final, self.rules, self.names, self.seed)
-        except ValueError as error:
-            self.skipped += 1
-            if self.skipped == 1:
-                gym.logger.warn(
-                    f"{self.path}: a hand is left out, others like it silently: {error}"
-                )
-            return
-        append(self.path, hand)
+    def reset(self, **options: Any) -> tuple[Flat, dict[str, Any]]:
+        """Starts episodes; see the environment."""
+        observations, info = self.env.reset(**options)
+        begun = info["_action_mask"]
+        self._phi[begun], self._over[begun] = self.potentials(observations[begun]), False
+        return observations, info | self._told(np.zeros(self.num_envs), begun)
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[Flat, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Steps all games; rewards are shaped, and `info["shaping"]` says by how much."""
+        observations, rewards, terminated, truncated, info = self.env.step(actions)
+        ended = terminated | truncated
+        last = info.get("_final_obs", np.zeros_like(ended))  # observations of ended games are gone
+        phi = self.potentials(observations)
+        reached = np.where(terminated, 0.0, phi)
+        for i in np.flatnonzero(last & ~terminated).tolist():
+            reached[i] = self.potentials(info["final_obs"][i][None])[0]
+        shaping = np.where(self._over, 0.0, self._gamma * reached - self._phi)
+        self._phi = np.where(last, phi, reached)
+        if self.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP:
+            self._over = ended
+        if last.any():
+            info["final_info"] |= self._told(np.where(last, shaping, 0.0), last)
+        info |= self._told(np.where(last, 0.0, shaping), info["_action_mask"])
+        return observations, rewards + shaping, terminated, truncated, info
+
+    def _told(self, shaping: NDArray[np.float64], present: NDArray[np.bool_]) -> dict[str, Any]:
+        return {"shaping": shaping, "_shaping": present}
 
 
 class RecordHands(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -200,9 +296,9 @@ class RecordHands(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def __init__(
         self, env: gym.Env[Any, Any], path: str | Path, names: Sequence[str] | None = None
     ) -> None:
+        games = _games(env)
         RecordConstructorArgs.__init__(self, path=path, names=names)
         gym.Wrapper.__init__(self, env)
-        games = _games(env)
         if games.recorder is not None:
             raise ValueError("the environment's hands are recorded already; allowed: one recorder")
         self.recorder = HandRecorder(path, games.rules, names)

@@ -110,6 +110,11 @@ def seat_opponents(opponent: OpponentLike, n_players: int) -> tuple[Player, ...]
     """
     if isinstance(opponent, (str, Path, Player)):
         return (_players.make(opponent),) * (n_players - 1)
+    if callable(opponent):
+        raise ValueError(
+            f"opponent={shown(opponent)}; allowed: a name, a file, or an object of a class of yours derived from "
+            "okgin_env.players.base.Player or Bot, no function"
+        )
     if not isinstance(opponent, Sequence) or len(opponent) != n_players - 1:
         raise ValueError(
             f"opponent={shown(opponent)}; allowed: one player, or {n_players - 1} of them; "

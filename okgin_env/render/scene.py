@@ -13,8 +13,10 @@ from okgin_env.render.words import last_line, name_of
 from okgin_env.view import SeatView
 
 WIDTH = 900
+HEADLINE_H, LAST_H = 48, 42
 CARD_W, CARD_H, STEP, GAP = 52, 74, 40, 16
 ROW_H = 112
+MIDDLE_H = ROW_H + 16
 LEFT = 150
 
 
@@ -85,9 +87,9 @@ def compose(
     return _Composer(view, THEMES[theme], four_colours, names).scene()
 
 
-def table_height(players: int) -> float:
-    """Height of the picture of a table, which is the highest there is: a row for each seat and one for the middle."""
-    return 48 + (players + 1) * ROW_H + 16 + 42
+def height_in_play(players: int) -> int:
+    """The height of a hand in play at a table of so many, which no other picture of the table exceeds."""
+    return HEADLINE_H + players * ROW_H + MIDDLE_H + LAST_H
 
 
 class _Composer:
@@ -128,7 +130,7 @@ class _Composer:
         self._text(401, 32, "10" if rank == "T" else rank, ink, 17, bold=True)
         scores = " · ".join(f"{self._name(s)}: {score}" for s, score in enumerate(view.scores))
         self._text(WIDTH - 20, 32, scores, self.theme.faint, anchor="end")
-        self.y = 48
+        self.y = HEADLINE_H
 
     def _opponent(self, seat: int) -> None:
         view = self.view
@@ -171,7 +173,7 @@ class _Composer:
             top = k == len(shown) - 1
             self._card(card, x, y + 18, edge=self.theme.mark if top else "")
             x += 34
-        self.y += ROW_H + 16
+        self.y += MIDDLE_H
 
     def _own_hand(self) -> None:
         view = self.view
@@ -211,7 +213,7 @@ class _Composer:
 
     def _last_line(self) -> None:
         self._text(20, self.y + 26, self._last(), self.theme.ink)
-        self.y += 42
+        self.y += LAST_H
 
     # --- parts ----------------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -15,32 +14,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import okgin_env
 from okgin_env.env import OklahomaGinEnv
 from okgin_env.vector import OklahomaGinVectorEnv
+from tests.helpers.same import check_same, legal_actions
 
 N = 6
-
-
-def _equal(ours: Any, theirs: Any, where: str) -> None:
-    """Deep equality of observations, arrays and infos."""
-    if isinstance(theirs, tuple):
-        for k, (a, b) in enumerate(zip(ours, theirs, strict=True)):
-            _equal(a, b, f"{where}[{k}]")
-    elif isinstance(theirs, dict):
-        assert set(ours) == set(theirs), (where, set(ours) ^ set(theirs))
-        for key, value in theirs.items():
-            _equal(ours[key], value, f"{where}[{key}]")
-    elif isinstance(theirs, np.ndarray) and theirs.dtype == object:
-        for k, (a, b) in enumerate(zip(ours, theirs, strict=True)):
-            _equal(a, b, f"{where}[{k}]")
-    elif isinstance(theirs, np.ndarray):
-        assert ours.dtype == theirs.dtype, where
-        assert np.array_equal(ours, theirs), where
-    else:
-        assert ours == theirs, where
-
-
-def _actions(rng: np.random.Generator, masks: np.ndarray, illegal: float) -> np.ndarray:
-    chosen = [int(rng.choice(np.flatnonzero(mask))) for mask in masks]
-    return np.array([a if rng.random() > illegal else int(rng.integers(108)) for a in chosen])
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
@@ -65,26 +41,26 @@ def test_equals_sync(mode, rules, players, episode, opponent) -> None:
     ours = OklahomaGinVectorEnv(N, autoreset_mode=mode, **options)
     theirs = SyncVectorEnv([partial(OklahomaGinEnv, **options)] * N, autoreset_mode=mode)
     rng = np.random.default_rng(7)
-    _equal(ours.reset(seed=3), theirs.reset(seed=3), "reset")
+    check_same(ours.reset(seed=3), theirs.reset(seed=3), "reset")
     masks = ours.action_masks()
     n_ends = 0
     for k in range(200):
-        actions = _actions(rng, masks, illegal=0.01)
+        actions = legal_actions(rng, masks, illegal=0.01)
         mine, other = ours.step(actions), theirs.step(actions)
         for part, name in enumerate(("obs", "reward", "terminated", "truncated", "info")):
-            _equal(mine[part], other[part], f"step {k} {name}")
+            check_same(mine[part], other[part], f"step {k} {name}")
         masks = ours.action_masks()
         n_ends += int(mine[2].sum())
         if mode == AutoresetMode.DISABLED and mine[2].any():
             again = {"reset_mask": mine[2].copy()}
             obs, _ = ours.reset(options=dict(again))
             other_obs, _ = theirs.reset(options=dict(again))
-            _equal(obs, other_obs, f"reset after step {k}")
+            check_same(obs, other_obs, f"reset after step {k}")
             masks = ours.action_masks()
     assert n_ends > 5
     # Seeded again, and unseeded after that: the same as well.
-    _equal(ours.reset(seed=[5] * N), theirs.reset(seed=[5] * N), "reseeded")
-    _equal(ours.reset(), theirs.reset(), "unseeded")
+    check_same(ours.reset(seed=[5] * N), theirs.reset(seed=[5] * N), "reseeded")
+    check_same(ours.reset(), theirs.reset(), "unseeded")
 
 
 def test_made_by_make_vec_and_fresh_arrays() -> None:
@@ -94,8 +70,8 @@ def test_made_by_make_vec_and_fresh_arrays() -> None:
     obs, info = env.reset(seed=1)
     kept = obs.copy(), info["action_mask"].copy()
     later, *_, later_info = env.step(np.array([105, 105, 105]))
-    assert np.array_equal(obs, kept[0])
-    assert np.array_equal(info["action_mask"], kept[1])
+    assert np.arraycheck_same(obs, kept[0])
+    assert np.arraycheck_same(info["action_mask"], kept[1])
     assert not np.shares_memory(obs, later)
     assert not np.shares_memory(info["action_mask"], later_info["action_mask"])
 
@@ -103,11 +79,11 @@ def test_made_by_make_vec_and_fresh_arrays() -> None:
 def test_threads_make_no_difference() -> None:
     one, two = (OklahomaGinVectorEnv(300, threads=threads) for threads in (1, 2))
     rng = np.random.default_rng(0)
-    _equal(one.reset(seed=9), two.reset(seed=9), "reset")
+    check_same(one.reset(seed=9), two.reset(seed=9), "reset")
     for k in range(60):
-        actions = _actions(rng, one.action_masks(), illegal=0.0)
+        actions = legal_actions(rng, one.action_masks(), illegal=0.0)
         for mine, other in zip(one.step(actions), two.step(actions), strict=True):
-            _equal(mine, other, f"step {k}")
+            check_same(mine, other, f"step {k}")
 
 
 def test_given_deck_goes_to_the_games_reset() -> None:
@@ -130,13 +106,13 @@ def test_a_reset_of_some_games_repeats_the_rows_of_the_others(mode) -> None:
     rng = np.random.default_rng(7)
     mask = np.arange(N) == 1
     for k in range(40):
-        actions = _actions(rng, ours.action_masks(), illegal=0.0)
+        actions = legal_actions(rng, ours.action_masks(), illegal=0.0)
         obs, _, ended, *_ = ours.step(actions)
         theirs.step(actions)
         if k % 5 == 4 or (mode == AutoresetMode.DISABLED and ended.any()):
             again = {"reset_mask": mask | (ended if mode == AutoresetMode.DISABLED else mask)}
             mine, other = ours.reset(options=dict(again)), theirs.reset(options=dict(again))
-            _equal(mine[0], other[0], f"reset after step {k}")
+            check_same(mine[0], other[0], f"reset after step {k}")
             assert (mine[0][~again["reset_mask"]] == obs[~again["reset_mask"]]).all()
             assert not np.shares_memory(mine[0], obs)
 
@@ -167,3 +143,59 @@ def test_errors_are_clear(call, said) -> None:
     env.reset(seed=0)
     with pytest.raises(ValueError, match=said):
         call(env)
+
+
+# --- time limits, seeds ------------------------------------------------------------------------------
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize("steps", [1, 3, 15, -1])
+@pytest.mark.parametrize("episode", ["hand", "match"])
+def test_a_time_limit_truncates_as_in_sync(mode: AutoresetMode, steps: int, episode: str) -> None:
+    options = {"opponent": "camper", "episode": episode, "max_episode_steps": steps}
+    ours = gym.make_vec(okgin_env.ENV_ID, num_envs=N, autoreset_mode=mode, **options)
+    theirs = gym.make_vec(
+        okgin_env.ENV_ID, num_envs=N, vectorization_mode="sync",
+        vector_kwargs={"autoreset_mode": mode}, **options,
+    )  # fmt: skip
+    assert isinstance(ours, OklahomaGinVectorEnv)
+    check_same(ours.reset(seed=3), theirs.reset(seed=3), "reset")
+    rng, n_late = np.random.default_rng(7), 0
+    for k in range(100):
+        actions = legal_actions(rng, ours.action_masks(), illegal=0.02)
+        mine = ours.step(actions)
+        check_same(mine, theirs.step(actions), f"step {k}")
+        n_late += int(mine[3].sum())
+        ended = mine[2] | mine[3]
+        if mode == AutoresetMode.DISABLED and ended.any():
+            again = [env.reset(options={"reset_mask": ended.copy()}) for env in (ours, theirs)]
+            check_same(again[0][0], again[1][0], f"reset after step {k}")
+    assert (n_late > 5) == (steps > 0)
+
+
+def test_a_registration_of_ones_own_with_a_time_limit() -> None:
+    spec = gym.spec(okgin_env.ENV_ID)
+    gym.register(
+        "ShortGin-v0",
+        entry_point=spec.entry_point,
+        vector_entry_point=spec.vector_entry_point,
+        max_episode_steps=3,
+    )
+    try:
+        env = gym.make_vec("ShortGin-v0", num_envs=2, opponent="camper")
+        env.reset(seed=1)
+        late = [env.step(env.unwrapped.action_masks().argmax(1))[3].tolist() for _ in range(3)]  # pyright: ignore
+        assert late == [[False] * 2, [False] * 2, [True] * 2]
+        again = gym.make_vec(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))  # pyright: ignore
+        assert again.unwrapped._max_steps == 3  # pyright: ignore
+    finally:
+        del gym.registry["ShortGin-v0"]
+    with pytest.raises(ValueError, match="max_episode_steps=0; allowed: 1 or more, or None"):
+        OklahomaGinVectorEnv(2, max_episode_steps=0)
+
+
+def test_the_seed_is_told_as_by_gymnasiums_own_native_environments() -> None:
+    ours = gym.make_vec(okgin_env.ENV_ID, num_envs=2)
+    theirs = gym.make_vec("CartPole-v1", num_envs=2, vectorization_mode="vector_entry_point")
+    for seed in (3, None, 5):
+        for env in (ours, theirs):
+            env.reset(seed=seed)
+        assert ours.np_random_seed == theirs.np_random_seed

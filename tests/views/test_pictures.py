@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.error import DependencyNotInstalled
 
 from okgin_env import Rules, cards, players
 from okgin_env.engine.decisions import view_of
@@ -22,8 +19,7 @@ from okgin_env.kernel import play
 from okgin_env.kernel.state import as_records
 from okgin_env.layout import N_ACTIONS, PHASES
 from okgin_env.positions import position
-from okgin_env.render import raster, window
-from okgin_env.render.scene import Rect, Scene, Shape, Text, compose, table_height
+from okgin_env.render.scene import Rect, Scene, Shape, Text, compose, height_in_play
 from okgin_env.render.style import THEMES
 from okgin_env.view import SeatView
 
@@ -137,8 +133,8 @@ def test_rgb_array_shows_the_same_scene() -> None:
     assert isinstance(picture, np.ndarray)
     view = env.unwrapped.view()  # pyright: ignore[reportAttributeAccessIssue]
     scene = compose(view)
-    assert picture.shape == (round(table_height(2)), round(scene.width), 3)
-    assert table_height(2) == scene.height
+    assert picture.shape == (round(height_in_play(2)), round(scene.width), 3)
+    assert height_in_play(2) == scene.height
     assert picture.dtype == np.uint8
     felt = tuple(bytes.fromhex(THEMES["light"].felt[1:]))
     assert (picture == felt).all(axis=2).sum() > 10_000  # the panel of the table
@@ -146,58 +142,6 @@ def test_rgb_array_shows_the_same_scene() -> None:
     again = env.render()
     assert isinstance(again, np.ndarray)
     assert not np.shares_memory(picture, again)
-
-
-@pytest.mark.parametrize("players", [2, 3, 4])
-def test_all_frames_of_a_table_have_one_size(players: int) -> None:
-    """A video's first frame sets the size of all; the showdown, too, is as high as the table."""
-    pytest.importorskip("PIL")
-    env = gym.make(
-        "okgin_env/OklahomaGin-v0", rules="french", players=players, render_mode="rgb_array"
-    )
-    shapes = set()
-    for seed in range(3):
-        _, info = env.reset(seed=seed)
-        over = False
-        while not over:
-            shapes.add(np.shape(env.render()))  # pyright: ignore[reportArgumentType]
-            _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
-        shapes.add(np.shape(env.render()))  # pyright: ignore[reportArgumentType]
-    assert len(shapes) == 1
-
-
-def test_a_video_of_a_hand_is_recorded(tmp_path: Path) -> None:
-    pytest.importorskip("PIL")
-    pytest.importorskip("moviepy")
-    made = gym.make("okgin_env/OklahomaGin-v0", render_mode="rgb_array")
-    env = gym.wrappers.RecordVideo(made, str(tmp_path / "videos"), disable_logger=True)
-    _, info = env.reset(seed=1)
-    over = False
-    while not over:
-        _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
-    env.close()
-    assert [path.suffix for path in (tmp_path / "videos").iterdir()] == [".mp4"]
-
-
-@pytest.mark.parametrize(
-    ("mode", "missing", "said"),
-    [
-        ("human", "pygame", "a window needs pygame: pip install 'okgin-env[render]'"),
-        ("human", "PIL", "pictures need Pillow: pip install 'okgin-env[render]'"),
-        ("rgb_array", "PIL", "pictures need Pillow: pip install 'okgin-env[render]'"),
-    ],
-)
-def test_what_a_render_mode_needs_is_said_when_it_is_made(
-    mode: str, missing: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    there = importlib.util.find_spec
-    for module in (raster, window):
-        lacking = lambda name: None if name == missing else there(name)  # noqa: E731
-        monkeypatch.setattr(module, "find_spec", lacking)
-    for make in (gym.make, gym.make_vec) if mode == "rgb_array" else (gym.make,):
-        with pytest.raises(DependencyNotInstalled) as refused:
-            make("okgin_env/OklahomaGin-v0", render_mode=mode)
-        assert str(refused.value) == said
 
 
 def test_window_shows_and_closes(monkeypatch: pytest.MonkeyPatch) -> None:
