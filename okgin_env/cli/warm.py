@@ -27,6 +27,7 @@ def warm() -> None:
     from okgin_env.arena.match import play_deals
     from okgin_env.engine.games import Games
     from okgin_env.histories.hand import HandHistory
+    from okgin_env.kernel import sparse
     from okgin_env.kernel.batch import EVERYBODY
     from okgin_env.wrappers import DeadwoodShaping
 
@@ -50,6 +51,9 @@ def warm() -> None:
     games.hand_rewards(0)
     HandHistory.from_record(ended[0], games.rules, ["a", "b"])
     games.view(0, 0, reveal=True).deadwood_without(0)
+    rows, seen = np.zeros((2, 3), np.float32), np.ones((2, 2), np.int8)
+    sparse.add_rows(seen, np.arange(2), rows, rows[0], rows.copy())
+    sparse.add_gradients(seen, np.arange(2), rows, rows.copy())
     play_deals(simple, expert, Rules(), 1, 0, 1)
     hand, melds = "As 2s 3s 4s 5s 6s 7s 8s 9s Ts", ["Js Qs Ks"]
     analysis.knock_discards(f"{hand} Kd", 10)

@@ -5,6 +5,7 @@
 | `config` | `TrainConfig`: a run as one dataclass, and its presets |
 | `ppo` | `train`: a run from its folder to the table at its end |
 | `model` | the environment and the learner of a run |
+| `fast_ppo` | MaskablePPO in fewer and cheaper passes |
 | `imitate` | the head start: a scripted player's moves copied |
 | `selfplay` | past selves as opponents |
 | `ladder`, `curve` | evaluation on the way, and pictures of it |

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
 
 from okgin_env.learning import selfplay
 from okgin_env.learning.config import TrainConfig
+from okgin_env.learning.fast_ppo import FastMaskablePPO
 from okgin_env.sb3 import OklahomaGinVecEnv
 
 
@@ -28,9 +28,9 @@ def make_env(config: TrainConfig) -> OklahomaGinVecEnv:
     )
 
 
-def make_model(config: TrainConfig, env: VecEnv) -> MaskablePPO:
+def make_model(config: TrainConfig, env: VecEnv) -> FastMaskablePPO:
     """The learner of a run, on its environment or on another of the same spaces."""
-    return MaskablePPO("MlpPolicy", env, **settings(config), stats_window_size=4096)
+    return FastMaskablePPO("MlpPolicy", env, **settings(config), stats_window_size=4096)
 
 
 def settings(config: TrainConfig) -> dict[str, Any]:
