@@ -156,7 +156,8 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
 
         Returns:
             Fresh arrays: observations (N, D) int8, rewards (N,), terminations (N,), truncations (N,), and
-            info as `SyncVectorEnv` collects it: batched arrays, each with its mask under the name with `_` before it.
+            info as `SyncVectorEnv` collects it: batched arrays, each with its mask under the name with `_` before it (one
+            array for all names). The fields are there at every step; where a hand has ended `info["ending"]` is not empty.
 
         Raises:
             ValueError: A wrong number of actions.
@@ -310,7 +311,8 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
             if not whole:
                 if name == "action_mask":
                     values = masks.copy()
-                values[~present] = None if values.dtype == object else 0
+                nothing: Any = None if values.dtype == object else 0
+                values[~present] = nothing
             info[name], info[f"_{name}"] = values, present
         return info
 

@@ -38,7 +38,7 @@ _BITS = np.uint64(1) << np.arange(N_CARDS, dtype=np.uint64)
 
 def _games(env: Any, kind: type[Any] = OklahomaGinEnv) -> Games:
     """The games under any wrappers around one of our environments."""
-    inner = getattr(env, "unwrapped", None)
+    inner: Any = getattr(env, "unwrapped", None)
     if not isinstance(inner, kind):
         single = kind is OklahomaGinEnv
         other = "make_vec: VectorNamedObservation, VectorDeadwoodShaping, HandRecorder" if single else "make: NamedObservation, DeadwoodShaping"  # fmt: skip
