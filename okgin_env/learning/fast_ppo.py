@@ -107,7 +107,8 @@ class FastMaskablePPO(MaskablePPO):
                 actions = (log_probs - noise).argmax(dim=1)  # a draw from the softmax
                 chosen = log_probs.gather(1, actions[:, None]).flatten()
             taken = actions.cpu().numpy()
-            observations, rewards, dones, infos = env.step(taken)
+            new: Any
+            new, rewards, dones, infos = env.step(taken)
             self.num_timesteps += env.num_envs
             callback.update_locals(locals())
             if not callback.on_step():
@@ -117,7 +118,7 @@ class FastMaskablePPO(MaskablePPO):
                 last, taken[:, None], rewards, self._last_episode_starts, values, chosen,
                 action_masks=masks,
             )  # fmt: skip
-            self._last_obs = last = observations
+            self._last_obs = last = new
             self._last_episode_starts = dones
         with torch.no_grad():
             _, values = self._outputs(last, everyone)
@@ -132,7 +133,7 @@ class FastMaskablePPO(MaskablePPO):
         self._update_learning_rate(self.policy.optimizer)
         clip: Any = self.clip_range(self._current_progress_remaining)  # pyright: ignore
         buffer: Any = self.rollout_buffer
-        n = buffer.buffer_size * buffer.n_envs
+        n, size = buffer.buffer_size * buffer.n_envs, int(self.batch_size or 0)
         seen = buffer.swap_and_flatten(buffer.observations)
         flat = {
             k: torch.from_numpy(buffer.swap_and_flatten(getattr(buffer, k))).to(self.device)
@@ -141,8 +142,8 @@ class FastMaskablePPO(MaskablePPO):
         told: list[tuple[float, ...]] = []
         for _ in range(self.n_epochs):
             order = np.random.permutation(n)  # noqa: NPY002 - as MaskablePPO does
-            for first in range(0, n, self.batch_size):
-                rows = order[first : first + self.batch_size]
+            for first in range(0, n, size):
+                rows = order[first : first + size]
                 batch = {name: values[torch.from_numpy(rows)] for name, values in flat.items()}
                 told.append(self._learn_from(*self._outputs(seen, rows), batch, clip))
             self._n_updates += 1
