@@ -17,7 +17,7 @@ from okgin_env.players import runs_code
 from okgin_env.players.base import check_rules
 from okgin_env.rules import as_rules
 from okgin_env.utils.commands import option
-from okgin_env.utils.errors import shown
+from okgin_env.utils.errors import check_choice, shown
 
 DEVICES = ("cpu", "cuda", "mps", "auto")
 AGENT = "agent"  # what tables call the learner
@@ -133,6 +133,8 @@ class TrainConfig:
             ValueError: An option out of its range, by name, value and what is allowed.
             FileNotFoundError: A model file that is missing.
         """
+        if "(" not in self.rules:  # no label
+            check_choice("rules", self.rules, tuple(RULES))
         rules = self.table()
         check_episode(rules, self.episode, self.reward)
         for name, (least, most) in RANGES.items():

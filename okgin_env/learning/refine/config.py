@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from okgin_env import players
+from okgin_env import PRESETS, players
 from okgin_env.layout import layout
 from okgin_env.learning.config import ENDLESS, check_range
 from okgin_env.players.network import NetworkPlayer
@@ -53,6 +53,8 @@ class Refinement:
             ValueError: An option out of its range, by name, value and what is allowed.
             FileNotFoundError: No such policy.
         """
+        if "(" not in self.rules:  # no label
+            check_choice("rules", self.rules, PRESETS)
         as_rules(self.rules, 2)
         check_choice("plays_on", self.plays_on, tuple(LEAST))
         for name, least in (("rounds", 1), ("positions", 1), ("epochs", 1), ("seed", 0)):
