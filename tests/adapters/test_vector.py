@@ -70,8 +70,8 @@ def test_made_by_make_vec_and_fresh_arrays() -> None:
     obs, info = env.reset(seed=1)
     kept = obs.copy(), info["action_mask"].copy()
     later, *_, later_info = env.step(np.array([105, 105, 105]))
-    assert np.arraycheck_same(obs, kept[0])
-    assert np.arraycheck_same(info["action_mask"], kept[1])
+    assert np.array_equal(obs, kept[0])
+    assert np.array_equal(info["action_mask"], kept[1])
     assert not np.shares_memory(obs, later)
     assert not np.shares_memory(info["action_mask"], later_info["action_mask"])
 
