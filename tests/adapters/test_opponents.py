@@ -132,7 +132,7 @@ def test_sb3_takes_both() -> None:
         ({"opponent": ["simple", "camper"]}, "allowed: one player, or 1 of them"),
         (
             {"opponent": lambda observation, mask: 0},
-            "a class derived from okgin_env.players.Player",
+            "derived from okgin_env.players.base.Player",
         ),
     ],
 )

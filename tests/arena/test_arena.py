@@ -253,7 +253,7 @@ def test_single_hand_rules_have_no_matches() -> None:
         (["simple", "random", "--engine", "slurm"], "engine 'slurm'; allowed: local, ray"),
         (["simple", "random", "--store", "README.md"], "results file 'README.md'"),
         (["simple", "random", "--merge", "a.sqlite"], "--merge; allowed: with --store"),
-        (["simple", "random", "--rules", "classic(gin=2)"], "'gin=2'; allowed: each once: players"),
+        (["simple", "random", "--rules", "classic(gin=2)"], "field 'gin'; allowed: players"),
         (
             ["simple", "simple", "random"],
             "players simple, simple, random; allowed: different names",

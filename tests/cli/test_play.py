@@ -330,10 +330,10 @@ def test_a_player_that_raises_loses_no_hand(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_loses_no_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import okgin_env.wrappers
+    import okgin_env.histories.recorder
 
     file = tmp_path / "full.okgin"
-    append, n_calls = okgin_env.wrappers.append, 0
+    append, n_calls = okgin_env.histories.recorder.append, 0
 
     def fails_once(path: Any, hands: Any) -> None:
         nonlocal n_calls
@@ -342,7 +342,7 @@ def test_a_full_disk_loses_no_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             raise OSError("no space left")
         append(path, hands)
 
-    monkeypatch.setattr(okgin_env.wrappers, "append", fails_once)
+    monkeypatch.setattr(okgin_env.histories.recorder, "append", fails_once)
     seat = record(CLASSIC, [AGAINST], SEED, save=file)
     assert "not saved yet: no space left" in seat.lines
     assert [hand.played for hand in histories.read(file)] == [0, 1, 2]

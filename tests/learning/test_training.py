@@ -386,7 +386,7 @@ def test_help_shows_the_defaults_of_the_preset_and_examples(
             train.main(["--preset", preset, "--help"])
         said = " ".join(capsys.readouterr().out.split())
         assert f"decisions of the learner in all (default: {steps})" in said
-        assert "python train.py --resume runs/" in said
+        assert "okgin train --resume runs/" in said
         assert "beats `simple`, `knocker`" in said
 
 

@@ -86,31 +86,41 @@ def faults(summaries: Sequence[dict[str, Any]]) -> dict[str, dict[str, int]]:
 
 
 def table(summaries: Sequence[dict[str, Any]], width: int | None = None) -> str:
-    """The pairs as a Markdown table; as several below each other where one would be wider than `width`."""
+    """The pairs as a Markdown table, to be pasted.
+
+    Args:
+        summaries: The pairs.
+        width: Characters of a terminal's line; columns then stand below each other, and what would be wider comes as several
+            tables. None: one table, without spaces to fill.
+    """
     rows = [_HEADS, *map(_row, summaries)]
+    if width is None:
+        return _markdown(rows, [*range(len(_HEADS))], [0] * len(_HEADS))
     widths = [max(len(row[k]) for row in rows) for k in range(len(_HEADS))]
     names = [*range(_N_NAMES)]
     parts = [[*names]]
     for k in range(_N_NAMES, len(_HEADS)):
         taken = sum(widths[c] + 3 for c in [*parts[-1], k]) + 1
-        if width is not None and taken > width and parts[-1] != names:
+        if taken > width and parts[-1] != names:
             parts.append([*names])
         parts[-1].append(k)
     return "\n\n".join(_markdown(rows, part, widths) for part in parts)
 
 
 def _markdown(rows: Sequence[Sequence[str]], columns: Sequence[int], widths: Sequence[int]) -> str:
-    """Some columns of rows, of which the first is the head; names stand left, numbers right."""
+    """Some columns of rows, of which the first is the head, filled up to their widths: names stand left, numbers right."""
     lines = [
         " | ".join(
             row[c].ljust(widths[c]) if c < _N_NAMES else row[c].rjust(widths[c]) for c in columns
         )
         for row in rows
     ]
-    rule = " | ".join(
-        "-" * widths[c] if c < _N_NAMES else "-" * (widths[c] - 1) + ":" for c in columns
+    rule = "|".join(
+        "-" * max(3, widths[c] + 2) if c < _N_NAMES else "-" * max(2, widths[c] + 1) + ":"
+        for c in columns
     )
-    return "\n".join(f"| {line} |" for line in [lines[0], rule, *lines[1:]])
+    head, *body = [f"| {line} |" for line in lines]
+    return "\n".join([head, f"|{rule}|", *body])
 
 
 def _row(s: dict[str, Any]) -> tuple[str, ...]:
