@@ -190,11 +190,13 @@ def test_zip_and_safetensors_play_alike_and_as_torch(run: Path) -> None:
         predicted, _ = model.predict(
             written.observations, deterministic=True, action_masks=written.masks.astype(bool)
         )
-        assert np.array_equal(zipped.act(decisions), predicted)
-        assert np.array_equal(exported.act(decisions), predicted)
         with torch.no_grad():
             x = torch.from_numpy(written.observations).float()
             logits = model.policy.get_distribution(x).distribution.logits.numpy()
+        legal = np.where(written.masks, logits, -np.inf)
+        for actions in (zipped.act(decisions), exported.act(decisions), predicted):
+            chosen = np.take_along_axis(legal, actions[:, None], axis=1)[:, 0]
+            assert (chosen >= legal.max(1) - 1e-5).all()  # of two that are as good, either
         ours = exported.scores(decisions)
         shifted = ours - ours.max(1, keepdims=True) - (logits - logits.max(1, keepdims=True))
         assert np.abs(shifted).max() < 1e-5
