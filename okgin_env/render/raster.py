@@ -11,7 +11,8 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-from okgin_env.render.scene import Rect, Scene, Shape, Text, compose, table_height
+from okgin_env.render.pieces import Rect, Shape, Text
+from okgin_env.render.scene import Scene, compose, table_height
 from okgin_env.view import SeatView
 
 _SCALE = 2

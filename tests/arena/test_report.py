@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -38,12 +39,14 @@ from okgin_env.arena.statistics import clustered_mean
 from okgin_env.engine.decisions import view_of
 from okgin_env.layout import ENDINGS, N_CARDS
 from okgin_env.players.base import FAULTS
-from okgin_env.render.scene import Instruction, Rect, Text, compose
+from okgin_env.render.pieces import Instruction, Rect, Text
+from okgin_env.render.scene import compose
 from okgin_env.render.style import SUIT_SIGNS
 from tests.helpers.tournaments import tournament
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")  # fmt: skip
 ROOT = Path(__file__).parents[2]
+Drawn = tuple[ElementTree.Element, float, float]
 FIGURES = ("pairs", "ratings", "endings", "points", "knocks")
 NASTY = {
     "simple": "</script><img src=x onerror=alert(1)>",
@@ -388,27 +391,34 @@ def test_pictures_are_the_scenes_of_what_each_seat_saw(outcome: Outcome, page: s
             seat, rules = max(0, view - 1), hand.rules
             seen = view_of(state, rules, rules.to_record(), seat, reveal=view == 0)
             light, dark = (compose(seen, theme, True, names) for theme in ("light", "dark"))
-            assert len(light.parts) == len(numbers) + 1
-            for k, *parts in zip(numbers, light.parts, dark.parts, strict=False):
-                check_drawn(ElementTree.fromstring(package["parts"][k]), *parts)
+            found = [*drawn(package, numbers)]
+            assert len(light.parts) == len(found) + 1
+            for part in zip(found, light.parts, dark.parts, strict=False):
+                check_drawn(*part)
 
 
-def check_drawn(found: ElementTree.Element, light: Instruction, dark: Instruction) -> None:
+def drawn(package: dict[str, Any], numbers: list[int]) -> Iterator[Drawn]:
+    """The elements of a picture, each with how far it is moved, put together as the page's script does it."""
+    for look, x, y in (package["places"][k] for k in numbers):
+        for found in ElementTree.fromstring(f"<g>{package['looks'][look]}</g>"):
+            yield found, x, y
+
+
+def check_drawn(drawn: Drawn, light: Instruction, dark: Instruction) -> None:
     """An element is what both themes draw, each in its colours."""
-    shape = found[0] if found.tag == "g" else found
+    found, x, y = drawn
     colours = {light.fill, dark.fill}
-    assert set(re.findall(r"#\w{6}", shape.attrib["fill"])) == colours
-    assert ("light-dark(" in shape.attrib["fill"]) == (len(colours) > 1)
+    assert set(re.findall(r"#\w{6}", found.attrib["fill"])) == colours
+    assert ("light-dark(" in found.attrib["fill"]) == (len(colours) > 1)
     if isinstance(light, Rect):
-        place = [float(found.attrib[name]) for name in ("x", "y", "width", "height", "rx")]
-        assert place == [light.x, light.y, light.w, light.h, light.radius]
+        left, top, *size = (float(found.attrib[name]) for name in ("x", "y", "width", "height", "rx"))  # fmt: skip
+        assert [left + x, top + y, *size] == [light.x, light.y, light.w, light.h, light.radius]
     elif isinstance(light, Text):
-        assert (float(found.attrib["x"]), float(found.attrib["y"])) == (light.x, light.y)
+        assert (float(found.attrib["x"]) + x, float(found.attrib["y"]) + y) == (light.x, light.y)
         assert found.text == light.text
     else:
-        x, y = re.findall(r"[-\d.]+", found.attrib["transform"])
-        points = [tuple(map(float, pair.split(","))) for pair in shape.attrib["points"].split()]
-        assert np.allclose(np.add(points, (float(x), float(y))), light.points, atol=0.06)
+        points = [tuple(map(float, pair.split(","))) for pair in found.attrib["points"].split()]
+        assert np.allclose(np.add(points, (x, y)), light.points, atol=0.06)
 
 
 def test_words_name_a_drawn_card_only_to_who_sees_it(outcome: Outcome, page: str) -> None:

@@ -23,7 +23,8 @@ from okgin_env.kernel.state import as_records
 from okgin_env.layout import N_ACTIONS, PHASES
 from okgin_env.positions import position
 from okgin_env.render import raster, window
-from okgin_env.render.scene import Rect, Scene, Shape, Text, compose, table_height
+from okgin_env.render.pieces import Rect, Shape, Text
+from okgin_env.render.scene import Scene, compose, table_height
 from okgin_env.render.style import THEMES
 from okgin_env.view import SeatView
 
