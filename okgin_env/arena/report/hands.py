@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -28,6 +29,7 @@ from okgin_env.render.style import FOUR_COLOURS, SUIT_SIGNS, THEMES, Theme
 from okgin_env.render.svg import element
 from okgin_env.view import SeatView
 
+MOST = 100  # hands of a page
 LABEL = 13  # letters of a name beside a hand
 HEADLINE = 46  # letters of all names above a table
 LAST_LINE = 34  # how much of a picture's height its last line takes
@@ -38,7 +40,7 @@ class ShownHand:
     """A hand of the page's list.
 
     Attributes:
-        number: From 1, its place in the outcome, and its name in the page's address.
+        number: From 1, its place on the page, and its name in the page's address.
         seats: The players by seat.
         ending: As `HandHistory.ending`.
         by: Who ended it: the knocker, the undercutter (of several who scored most), who played illegally; None for a void hand.
@@ -56,6 +58,27 @@ class ShownHand:
     points: int
     turns: int
     packed: str
+
+
+def chosen(hands: Sequence[HandHistory], most: int = MOST) -> list[HandHistory]:
+    """At most so many of some hands, in their order.
+
+    One after another, the hand whose players have been chosen least is, of an ending that has been chosen least, and of
+    these the one of the most points.
+    """
+    left = sorted(range(len(hands)), key=lambda k: -max(hands[k].points))
+    counts: Counter[str] = Counter()
+    found: list[int] = []
+
+    def rank(k: int) -> tuple[int, int]:
+        return sum(counts[name] for name in hands[k].names), counts["ending: " + hands[k].ending]
+
+    while left and len(hands) > most > len(found):
+        best = min(left, key=rank)
+        left.remove(best)
+        found.append(best)
+        counts.update([*hands[best].names, "ending: " + hands[best].ending])
+    return [hands[k] for k in sorted(found)] if len(hands) > most else [*hands]
 
 
 def shown_hand(number: int, hand: HandHistory) -> ShownHand:
