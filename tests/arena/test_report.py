@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -434,6 +435,72 @@ def test_words_name_a_drawn_card_only_to_who_sees_it(outcome: Outcome, page: str
             assert re.search(f"draws? .*[{signs}] from the stock", step[1])
             assert not re.search(f"[{signs}]", step[2].split("; " + hand.ending)[0])
             assert 0 <= step[3] < hand.rules.players
+
+
+def test_a_shown_hand_replays_to_what_the_page_states(folder: Path, page: str) -> None:
+    listed = json.loads(Elements(page).texts["data"])["hands"]
+    kept = histories.read(folder / "hands.okgin")
+    assert len(listed) == len(kept)
+    for number, (entry, hand) in enumerate(zip(listed, kept, strict=True), 1):
+        final = hand.final()
+        assert (entry["seats"], entry["ending"]) == ([*hand.names], hand.ending)
+        assert (entry["points"], entry["turns"]) == (max(hand.points), int(final["n_turns"][0]))
+        package = unpacked(page, number)
+        steps = len(package["steps"])
+        assert [len(pictures) for pictures in package["pictures"]] == [steps] * 3
+        scored = [f"{name} +{n}" for name, n in zip(hand.names, hand.points, strict=True) if n]
+        assert package["steps"][-1][1].endswith(", ".join(scored) or "nobody scores")
+        if hand.knocker is not None:
+            for pictures in package["pictures"]:  # the last one is the showdown
+                texts = [found.text for found, _, _ in drawn(package, pictures[-1])]
+                assert [f"{n} points" for n in hand.points] == [t for t in texts if t and t.endswith(" points")]  # fmt: skip
+
+
+# --- many pairs -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def crowd(outcome: Outcome) -> Outcome:
+    """Twenty players, each pair with the results and the hands of one that was played."""
+    names = [f"player {k}" for k in range(20)]
+    pairs = []
+    for k, (a, b) in enumerate(combinations(names, 2)):
+        pair = outcome.pairs[k % len(outcome.pairs)]
+        called = {pair.hands.a: a, pair.hands.b: b}
+        shown = tuple(
+            dataclasses.replace(hand, names=tuple(called[name] for name in hand.names))
+            for hand in pair.shown
+        )
+        hands = dataclasses.replace(pair.hands, a=a, b=b)
+        pairs.append(dataclasses.replace(pair, hands=hands, matches=None, shown=shown))
+    return Outcome(outcome.rules, tuple(names), tuple(pairs), {})
+
+
+def test_shown_hands_are_capped_and_the_page_says_so(crowd: Outcome, tmp_path: Path) -> None:
+    text = write_report(tmp_path, crowd).read_text()
+    elements = Elements(text)
+    listed = json.loads(elements.texts["data"])["hands"]
+    kept = [hand for pair in crowd.pairs for hand in pair.shown]
+    assert len(listed) == page_hands.MOST < len(kept) == 4 * 190
+    assert "Shown are 100 of 760 hands that were kept" in elements.texts["hands"]
+    assert "All of them are in hands.okgin" in elements.texts["hands"]
+    assert histories.read(tmp_path / "hands.okgin") == kept
+    assert f"hand-{page_hands.MOST}" in elements.texts
+    assert f"hand-{page_hands.MOST + 1}" not in elements.texts
+    times = [sum(name in entry["seats"] for entry in listed) for name in crowd.players]
+    assert max(times) - min(times) <= 1
+    assert {entry["ending"] for entry in listed} == {hand.ending for hand in kept}
+    assert len(re.findall(r'<svg class="drawn"', text)) == 190 + 20 + 2
+    assert len(text) < 2_500_000
+    assert (tmp_path / "figures" / "pairs.png").stat().st_size < 500_000
+
+
+def test_few_hands_are_all_shown(outcome: Outcome, page: str) -> None:
+    kept = [hand for pair in outcome.pairs for hand in pair.shown]
+    assert page_hands.chosen(kept) == kept
+    assert "Shown are" not in Elements(page).texts["hands"]
+    assert page_hands.chosen(kept, 5) == page_hands.chosen(kept, 5)
+    assert len(page_hands.chosen(kept, 5)) == 5
 
 
 def test_short_names_fit_and_differ() -> None:
