@@ -83,16 +83,16 @@ def _rows(names: Sequence[str], height: float) -> tuple[Figure, Any]:
 
 
 def _panels(
-    report: Report, width: float, height: float
+    report: Report, width: float, height: float, right: float = 0.2
 ) -> tuple[Figure, list[tuple[Any, Standing]]]:
-    """A figure with the same frame for each player, three beside each other."""
+    """A figure with the same frame for each player, three beside each other; on the right some inches are free."""
     columns = min(3, len(report.standings))
     rows = -(-len(report.standings) // columns)
     wide, high = width * columns + 0.5, height * rows + 0.4
     figure = _blank(
         wide, high, "none"
     )  # else every word of every frame is measured, again and again
-    figure.subplots_adjust(0.6 / wide, 0.6 / high, 1 - 0.1 / wide, 1 - 0.3 / high, 0.1, 0.3)
+    figure.subplots_adjust(0.6 / wide, 0.6 / high, 1 - right / wide, 1 - 0.3 / high, 0.2, 0.3)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for axes in grid.flat[len(report.standings) :]:
         axes.set_visible(False)
@@ -211,7 +211,7 @@ def pairs(report: Report) -> Figure:
 
 def knocks(report: Report) -> Figure:
     """Chance of knocking by deadwood and turn over all limits, which the page has as tables."""
-    figure, panels = _panels(report, 2.5, 2.1)
+    figure, panels = _panels(report, 2.5, 2.1, 1.2)
     image: Any = None
     for axes, s in panels:
         could, did = s.knocks.sum(axis=1).astype(np.float64)  # (turn, deadwood)
@@ -224,7 +224,10 @@ def knocks(report: Report) -> Figure:
         axes.set_yticks(range(0, KNOCK_DEADWOOD, 2))
     figure.supxlabel(f"own turn (the last: {KNOCK_TURNS} or later); ×: fewer than {FEW} chances", fontsize="medium")  # fmt: skip
     figure.supylabel("deadwood", fontsize="medium")
-    bar = figure.colorbar(image, ax=[axes for axes, _ in panels], fraction=0.03, ticks=[0, 0.5, 1], format=lambda x, _: percent(x, 0))  # fmt: skip
+    beside = figure.add_axes(
+        (1 - 0.95 / figure.get_figwidth(), 0.2, 0.15 / figure.get_figwidth(), 0.6)
+    )
+    bar = figure.colorbar(image, cax=beside, ticks=[0, 0.5, 1], format=lambda x, _: percent(x, 0))
     bar.set_label("knocked when it could")
     bar.outline.set_visible(False)
     return figure
