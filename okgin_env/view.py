@@ -7,7 +7,7 @@ picture can know more than the seat it stands for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,11 @@ def _renderer(kind: str) -> Callable[..., str]:
     return _renderers[kind]
 
 
+@lru_cache(1024)  # the same few hands are looked at from move to move
+def _texts(mask: int) -> tuple[str, ...]:
+    return tuple(cards.text(mask).split())
+
+
 class SeatView:
     """A hand as one seat sees it. Cards are texts such as "Td"; seats are numbers from 0.
 
@@ -91,7 +96,7 @@ class SeatView:
 
     @staticmethod
     def _texts(mask: int) -> list[str]:
-        return cards.text(mask).split()
+        return [*_texts(mask)]
 
     @property
     def phase(self) -> str:

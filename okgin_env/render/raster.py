@@ -11,7 +11,8 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-from okgin_env.render.scene import Rect, Scene, Shape, Text, compose, height_in_play
+from okgin_env.render.pieces import Rect, Shape, Text
+from okgin_env.render.scene import Scene, compose, table_height
 from okgin_env.view import SeatView
 
 _SCALE = 2
@@ -23,7 +24,7 @@ _PLAIN = str.maketrans(
 def draw(view: SeatView, theme: str = "light", four_colours: bool = False) -> NDArray[np.uint8]:
     """The view as an (H, W, 3) uint8 array, of one size for all views of a table. Arguments and errors as for `scene.compose`."""
     scene = compose(view, theme, four_colours)
-    return scene_to_array(replace(scene, height=height_in_play(view.rules.players)))
+    return scene_to_array(replace(scene, height=table_height(view.rules.players)))
 
 
 def check_installed() -> None:

@@ -8,54 +8,26 @@ from functools import lru_cache
 
 from okgin_env import analysis, cards
 from okgin_env.layout import N_CARDS
-from okgin_env.render.style import FOUR_COLOURS, SUIT_SHAPES, SUIT_SIGNS, THEMES, Theme
+from okgin_env.render.pieces import (
+    CARD_W,
+    Back,
+    Card,
+    Instruction,
+    Piece,
+    Rect,
+    Suit,
+    Text,
+    instructions,
+)
+from okgin_env.render.style import FOUR_COLOURS, SUIT_SIGNS, THEMES, Theme
 from okgin_env.render.words import last_line, name_of
 from okgin_env.view import SeatView
 
 WIDTH = 900
-HEADLINE_H, LAST_H = 48, 42
-CARD_W, CARD_H, STEP, GAP = 52, 74, 40, 16
+STEP, GAP = 40, 16
 ROW_H = 112
-MIDDLE_H = ROW_H + 16
 LEFT = 150
-
-
-@dataclass(frozen=True)
-class Rect:
-    """A rectangle with round corners; sizes in picture units."""
-
-    x: float
-    y: float
-    w: float
-    h: float
-    fill: str
-    edge: str = ""
-    edge_width: float = 1
-    radius: float = 6
-
-
-@dataclass(frozen=True)
-class Text:
-    """A line of text; (x, y) is its baseline at the anchor (start, middle or end)."""
-
-    x: float
-    y: float
-    text: str
-    fill: str
-    size: float = 15
-    bold: bool = False
-    anchor: str = "start"
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A filled polygon."""
-
-    points: tuple[tuple[float, float], ...]
-    fill: str
-
-
-Instruction = Rect | Text | Shape
+LAST_LINE = 42  # its height
 
 
 @dataclass(frozen=True)
@@ -84,26 +56,39 @@ def compose(
     """
     if theme not in THEMES:
         raise ValueError(f"theme={theme!r}; allowed: {', '.join(THEMES)}")
-    return _Composer(view, THEMES[theme], four_colours, names).scene()
+    composer = _Composer(view, THEMES[theme], four_colours, names)
+    composer.rows()
+    title = f"Oklahoma Gin: {composer.last_line()}"
+    parts = tuple(part for piece in composer.pieces for part in instructions(piece))
+    return Scene(WIDTH, composer.y, (composer.background(), *parts), title)
 
 
-def height_in_play(players: int) -> int:
-    """The height of a hand in play at a table of so many, which no other picture of the table exceeds."""
-    return HEADLINE_H + players * ROW_H + MIDDLE_H + LAST_H
+def table(view: SeatView, theme: Theme, names: Sequence[str] = ()) -> tuple[float, list[Piece]]:
+    """A picture's height, and the pieces of it without its last line; its suits have four colours."""
+    composer = _Composer(view, theme, True, names)
+    composer.rows()
+    composer.y += LAST_LINE
+    return composer.y, [composer.background(), *composer.pieces]
+
+
+def table_height(players: int) -> float:
+    """Height of the picture of a table, which is the highest there is: a row for each seat and one for the middle."""
+    return 48 + (players + 1) * ROW_H + 16 + LAST_LINE
 
 
 class _Composer:
-    """Collects instructions from top to bottom."""
+    """Collects pieces from top to bottom."""
 
     def __init__(
         self, view: SeatView, theme: Theme, four_colours: bool, names: Sequence[str]
     ) -> None:
         self.view, self.theme, self.names = view, theme, names
         self.suits = FOUR_COLOURS if four_colours else theme.suits
-        self.parts: list[Instruction] = []
+        self.pieces: list[Piece] = []
         self.y = 0.0
 
-    def scene(self) -> Scene:
+    def rows(self) -> None:
+        """Draws all but the last line."""
         self._headline()
         if self.view.knocker is not None:
             self._showdown()
@@ -113,9 +98,17 @@ class _Composer:
                 self._opponent((self.view.seat + k) % self.view.rules.players)
             self._middle()
             self._own_hand()
-        self._last_line()
-        background = Rect(0, 0, WIDTH, self.y, self.theme.paper, radius=10)
-        return Scene(WIDTH, self.y, (background, *self.parts), f"Oklahoma Gin: {self._last()}")
+
+    def last_line(self) -> str:
+        """Draws what happened last and who is to move, and says it."""
+        last = last_line(self.view, self._name, lambda card: _pretty(cards.card_text(card)))
+        self._text(20, self.y + 26, last, self.theme.ink)
+        self.y += LAST_LINE
+        return last
+
+    def background(self) -> Rect:
+        """The paper that all of it lies on."""
+        return Rect(0, 0, WIDTH, self.y, self.theme.paper, radius=10)
 
     # --- rows -----------------------------------------------------------------------------------------
 
@@ -126,11 +119,11 @@ class _Composer:
         rank, suit = view.upcard
         # Fonts differ in width, so nothing is placed after a text.
         self._text(372, 32, "upcard", self.theme.faint, anchor="end")
-        self._suit(suit, 388, 26, 8, self._suit_ink(suit))
+        self.pieces.append(Suit(388, 26, suit, 8, self._suit_ink(suit)))
         self._text(401, 32, "10" if rank == "T" else rank, ink, 17, bold=True)
         scores = " · ".join(f"{self._name(s)}: {score}" for s, score in enumerate(view.scores))
         self._text(WIDTH - 20, 32, scores, self.theme.faint, anchor="end")
-        self.y = HEADLINE_H
+        self.y = 48
 
     def _opponent(self, seat: int) -> None:
         view = self.view
@@ -159,7 +152,7 @@ class _Composer:
 
     def _middle(self) -> None:
         view, y = self.view, self.y
-        self.parts.append(Rect(12, y, WIDTH - 24, ROW_H + 8, self.theme.felt, radius=10))
+        self.pieces.append(Rect(12, y, WIDTH - 24, ROW_H + 8, self.theme.felt, radius=10))
         self._text(28, y + 58, "table", self.theme.ink, bold=True)
         self._back(LEFT, y + 18)
         self._text(LEFT + CARD_W + 10, y + 50, f"stock {view.stock_left}", self.theme.ink)
@@ -173,7 +166,7 @@ class _Composer:
             top = k == len(shown) - 1
             self._card(card, x, y + 18, edge=self.theme.mark if top else "")
             x += 34
-        self.y += MIDDLE_H
+        self.y += ROW_H + 16
 
     def _own_hand(self) -> None:
         view = self.view
@@ -211,17 +204,10 @@ class _Composer:
             self._text(WIDTH - 20, self.y + 72, counted, self.theme.faint, 13, anchor="end")
             self.y += ROW_H + 6
 
-    def _last_line(self) -> None:
-        self._text(20, self.y + 26, self._last(), self.theme.ink)
-        self.y += LAST_H
-
-    # --- parts ----------------------------------------------------------------------------------------
+    # --- pieces ----------------------------------------------------------------------------------------
 
     def _name(self, seat: int) -> str:
         return name_of(self.view, seat, self.names)
-
-    def _last(self) -> str:
-        return last_line(self.view, self._name, lambda card: _pretty(cards.card_text(card)))
 
     def _seat_label(self, seat: int) -> None:
         moving = self.view.phase != "over" and seat == self.view.to_move
@@ -243,43 +229,31 @@ class _Composer:
         return x
 
     def _card(self, card: str, x: float, y: float, edge: str = "") -> None:
-        colour = self.suits[card[1]]
-        self.parts.append(
-            Rect(x, y, CARD_W, CARD_H, self.theme.face, edge or self.theme.edge, 3 if edge else 1)
-        )
-        rank = "10" if card[0] == "T" else card[0]
-        self.parts.append(Text(x + 5, y + 20, rank, colour, 18, True))
-        self._suit(card[1], x + 13, y + 34, 8, colour)
-        self._suit(card[1], x + CARD_W - 17, y + CARD_H - 20, 13, colour)
+        look = self.suits[card[1]], self.theme.face, edge or self.theme.edge, 3 if edge else 1
+        self.pieces.append(Card(x, y, card, *look))
 
     def _back(self, x: float, y: float) -> None:
-        self.parts.append(Rect(x, y, CARD_W, CARD_H, self.theme.back, self.theme.edge))
-        inner = Rect(x + 5, y + 5, CARD_W - 10, CARD_H - 10, self.theme.back, self.theme.face, 1, 3)
-        self.parts.append(inner)
+        self.pieces.append(Back(x, y, self.theme.back, self.theme.edge, self.theme.face))
 
     def _suit_ink(self, suit: str) -> str:
         """A suit's colour where it stands on paper and not on a card."""
         colour = self.suits[suit]
         return self.theme.ink if colour == "#1b1f24" else colour
 
-    def _suit(self, suit: str, x: float, y: float, size: float, colour: str) -> None:
-        self.parts += _suit_shapes(suit, x, y, size, colour)
-
     def _text(
         self, x: float, y: float, text: str, fill: str, size: float = 15, bold: bool = False, anchor: str = "start"
     ) -> None:  # fmt: skip
         if text:
-            self.parts.append(Text(x, y, text, fill, size, bold, anchor))
-
-
-@lru_cache(4096)  # hands are drawn step after step, and most cards stay where they are
-def _suit_shapes(suit: str, x: float, y: float, size: float, colour: str) -> tuple[Shape, ...]:
-    outlines = SUIT_SHAPES[suit]
-    return tuple(Shape(tuple((x + size * px, y + size * py) for px, py in o), colour) for o in outlines)  # fmt: skip
+            self.pieces.append(Text(x, y, text, fill, size, bold, anchor))
 
 
 def _melds_then_rest(hand: list[str]) -> list[list[str]]:
     """A hand's melds, then its deadwood by rank."""
+    return _groups_of(tuple(hand))
+
+
+@lru_cache(1024)  # a hand lies as it is while the others move
+def _groups_of(hand: tuple[str, ...]) -> list[list[str]]:
     groups = [meld.split() for meld in analysis.arrange(hand)]
     used = {card for group in groups for card in group}
     loose = [card for card in hand if card not in used]

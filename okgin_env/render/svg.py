@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from okgin_env.render.scene import Instruction, Rect, Scene, Text, compose
+from okgin_env.render.pieces import Instruction, Rect, Text
+from okgin_env.render.scene import Scene, compose
 from okgin_env.view import SeatView
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"

@@ -12,7 +12,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -38,12 +40,14 @@ from okgin_env.arena.statistics import clustered_mean
 from okgin_env.engine.decisions import view_of
 from okgin_env.layout import ENDINGS, N_CARDS
 from okgin_env.players.base import FAULTS
-from okgin_env.render.scene import Instruction, Rect, Text, compose
+from okgin_env.render.pieces import Instruction, Rect, Text
+from okgin_env.render.scene import compose
 from okgin_env.render.style import SUIT_SIGNS
 from tests.helpers.tournaments import tournament
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")  # fmt: skip
 ROOT = Path(__file__).parents[2]
+Drawn = tuple[ElementTree.Element, float, float]
 FIGURES = ("pairs", "ratings", "endings", "points", "knocks")
 NASTY = {
     "simple": "</script><img src=x onerror=alert(1)>",
@@ -388,27 +392,34 @@ def test_pictures_are_the_scenes_of_what_each_seat_saw(outcome: Outcome, page: s
             seat, rules = max(0, view - 1), hand.rules
             seen = view_of(state, rules, rules.to_record(), seat, reveal=view == 0)
             light, dark = (compose(seen, theme, True, names) for theme in ("light", "dark"))
-            assert len(light.parts) == len(numbers) + 1
-            for k, *parts in zip(numbers, light.parts, dark.parts, strict=False):
-                check_drawn(ElementTree.fromstring(package["parts"][k]), *parts)
+            found = [*drawn(package, numbers)]
+            assert len(light.parts) == len(found) + 1
+            for part in zip(found, light.parts, dark.parts, strict=False):
+                check_drawn(*part)
 
 
-def check_drawn(found: ElementTree.Element, light: Instruction, dark: Instruction) -> None:
+def drawn(package: dict[str, Any], numbers: list[int]) -> Iterator[Drawn]:
+    """The elements of a picture, each with how far it is moved, put together as the page's script does it."""
+    for look, x, y in (package["places"][k] for k in numbers):
+        for found in ElementTree.fromstring(f"<g>{package['looks'][look]}</g>"):
+            yield found, x, y
+
+
+def check_drawn(drawn: Drawn, light: Instruction, dark: Instruction) -> None:
     """An element is what both themes draw, each in its colours."""
-    shape = found[0] if found.tag == "g" else found
+    found, x, y = drawn
     colours = {light.fill, dark.fill}
-    assert set(re.findall(r"#\w{6}", shape.attrib["fill"])) == colours
-    assert ("light-dark(" in shape.attrib["fill"]) == (len(colours) > 1)
+    assert set(re.findall(r"#\w{6}", found.attrib["fill"])) == colours
+    assert ("light-dark(" in found.attrib["fill"]) == (len(colours) > 1)
     if isinstance(light, Rect):
-        place = [float(found.attrib[name]) for name in ("x", "y", "width", "height", "rx")]
-        assert place == [light.x, light.y, light.w, light.h, light.radius]
+        left, top, *size = (float(found.attrib[name]) for name in ("x", "y", "width", "height", "rx"))  # fmt: skip
+        assert [left + x, top + y, *size] == [light.x, light.y, light.w, light.h, light.radius]
     elif isinstance(light, Text):
-        assert (float(found.attrib["x"]), float(found.attrib["y"])) == (light.x, light.y)
+        assert (float(found.attrib["x"]) + x, float(found.attrib["y"]) + y) == (light.x, light.y)
         assert found.text == light.text
     else:
-        x, y = re.findall(r"[-\d.]+", found.attrib["transform"])
-        points = [tuple(map(float, pair.split(","))) for pair in shape.attrib["points"].split()]
-        assert np.allclose(np.add(points, (float(x), float(y))), light.points, atol=0.06)
+        points = [tuple(map(float, pair.split(","))) for pair in found.attrib["points"].split()]
+        assert np.allclose(np.add(points, (x, y)), light.points, atol=0.06)
 
 
 def test_words_name_a_drawn_card_only_to_who_sees_it(outcome: Outcome, page: str) -> None:
@@ -424,6 +435,72 @@ def test_words_name_a_drawn_card_only_to_who_sees_it(outcome: Outcome, page: str
             assert re.search(f"draws? .*[{signs}] from the stock", step[1])
             assert not re.search(f"[{signs}]", step[2].split("; " + hand.ending)[0])
             assert 0 <= step[3] < hand.rules.players
+
+
+def test_a_shown_hand_replays_to_what_the_page_states(folder: Path, page: str) -> None:
+    listed = json.loads(Elements(page).texts["data"])["hands"]
+    kept = histories.read(folder / "hands.okgin")
+    assert len(listed) == len(kept)
+    for number, (entry, hand) in enumerate(zip(listed, kept, strict=True), 1):
+        final = hand.final()
+        assert (entry["seats"], entry["ending"]) == ([*hand.names], hand.ending)
+        assert (entry["points"], entry["turns"]) == (max(hand.points), int(final["n_turns"][0]))
+        package = unpacked(page, number)
+        steps = len(package["steps"])
+        assert [len(pictures) for pictures in package["pictures"]] == [steps] * 3
+        scored = [f"{name} +{n}" for name, n in zip(hand.names, hand.points, strict=True) if n]
+        assert package["steps"][-1][1].endswith(", ".join(scored) or "nobody scores")
+        if hand.knocker is not None:
+            for pictures in package["pictures"]:  # the last one is the showdown
+                texts = [found.text for found, _, _ in drawn(package, pictures[-1])]
+                assert [f"{n} points" for n in hand.points] == [t for t in texts if t and t.endswith(" points")]  # fmt: skip
+
+
+# --- many pairs -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def crowd(outcome: Outcome) -> Outcome:
+    """Twenty players, each pair with the results and the hands of one that was played."""
+    names = [f"player {k}" for k in range(20)]
+    pairs = []
+    for k, (a, b) in enumerate(combinations(names, 2)):
+        pair = outcome.pairs[k % len(outcome.pairs)]
+        called = {pair.hands.a: a, pair.hands.b: b}
+        shown = tuple(
+            dataclasses.replace(hand, names=tuple(called[name] for name in hand.names))
+            for hand in pair.shown
+        )
+        hands = dataclasses.replace(pair.hands, a=a, b=b)
+        pairs.append(dataclasses.replace(pair, hands=hands, matches=None, shown=shown))
+    return Outcome(outcome.rules, tuple(names), tuple(pairs), {})
+
+
+def test_shown_hands_are_capped_and_the_page_says_so(crowd: Outcome, tmp_path: Path) -> None:
+    text = write_report(tmp_path, crowd).read_text()
+    elements = Elements(text)
+    listed = json.loads(elements.texts["data"])["hands"]
+    kept = [hand for pair in crowd.pairs for hand in pair.shown]
+    assert len(listed) == page_hands.MOST < len(kept) == 4 * 190
+    assert "Shown are 100 of 760 hands that were kept" in elements.texts["hands"]
+    assert "All that were kept are in hands.okgin" in elements.texts["hands"]
+    assert histories.read(tmp_path / "hands.okgin") == kept
+    assert f"hand-{page_hands.MOST}" in elements.texts
+    assert f"hand-{page_hands.MOST + 1}" not in elements.texts
+    times = [sum(name in entry["seats"] for entry in listed) for name in crowd.players]
+    assert max(times) - min(times) <= 1
+    assert {entry["ending"] for entry in listed} == {hand.ending for hand in kept}
+    assert len(re.findall(r'<svg class="drawn"', text)) == 190 + 20 + 2
+    assert len(text) < 2_500_000
+    assert (tmp_path / "figures" / "pairs.png").stat().st_size < 500_000
+
+
+def test_few_hands_are_all_shown(outcome: Outcome, page: str) -> None:
+    kept = [hand for pair in outcome.pairs for hand in pair.shown]
+    assert page_hands.chosen(kept) == kept
+    assert "Shown are" not in Elements(page).texts["hands"]
+    assert page_hands.chosen(kept, 5) == page_hands.chosen(kept, 5)
+    assert len(page_hands.chosen(kept, 5)) == 5
 
 
 def test_short_names_fit_and_differ() -> None:

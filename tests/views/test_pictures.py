@@ -19,7 +19,8 @@ from okgin_env.kernel import play
 from okgin_env.kernel.state import as_records
 from okgin_env.layout import N_ACTIONS, PHASES
 from okgin_env.positions import position
-from okgin_env.render.scene import Rect, Scene, Shape, Text, compose, height_in_play
+from okgin_env.render.pieces import Rect, Shape, Text
+from okgin_env.render.scene import Scene, compose, table_height
 from okgin_env.render.style import THEMES
 from okgin_env.view import SeatView
 
@@ -133,8 +134,8 @@ def test_rgb_array_shows_the_same_scene() -> None:
     assert isinstance(picture, np.ndarray)
     view = env.unwrapped.view()  # pyright: ignore[reportAttributeAccessIssue]
     scene = compose(view)
-    assert picture.shape == (round(height_in_play(2)), round(scene.width), 3)
-    assert height_in_play(2) == scene.height
+    assert picture.shape == (round(table_height(2)), round(scene.width), 3)
+    assert table_height(2) == scene.height
     assert picture.dtype == np.uint8
     felt = tuple(bytes.fromhex(THEMES["light"].felt[1:]))
     assert (picture == felt).all(axis=2).sum() > 10_000  # the panel of the table

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from okgin_env.arena.outcome import KNOCK_DEADWOOD, KNOCK_TURNS
 from okgin_env.arena.report.counts import FEW, Interval, Standing
 from okgin_env.arena.report.data import Report
+from okgin_env.arena.report.histogram import per_cent
 from okgin_env.arena.report.wording import percent, plain, signed, span
 
 CSS = (resources.files("okgin_env.arena.report") / "templates" / "page.css").read_text("utf-8")
@@ -49,6 +50,7 @@ _STYLE: Any = {
 }
 _WIDTH = 5.4  # inches: small enough for a phone, large enough for a column
 _LETTERS = 24  # of a name
+_MOST_TOLD = 16  # players whose cross-table has its numbers in it: more could not be read
 
 
 @contextmanager
@@ -61,8 +63,8 @@ def style() -> Iterator[None]:
         yield
 
 
-def _blank(width: float, height: float) -> Figure:
-    figure = Figure(figsize=(width, height), layout="constrained")
+def _blank(width: float, height: float, layout: Any = "constrained") -> Figure:
+    figure = Figure(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)  # no window, whatever a user has set
     return figure
 
@@ -81,12 +83,16 @@ def _rows(names: Sequence[str], height: float) -> tuple[Figure, Any]:
 
 
 def _panels(
-    report: Report, width: float, height: float
+    report: Report, width: float, height: float, right: float = 0.2
 ) -> tuple[Figure, list[tuple[Any, Standing]]]:
-    """A figure with the same frame for each player, three beside each other."""
+    """A figure with the same frame for each player, three beside each other; on the right some inches are free."""
     columns = min(3, len(report.standings))
     rows = -(-len(report.standings) // columns)
-    figure = _blank(width * columns + 0.5, height * rows + 0.4)
+    wide, high = width * columns + 0.5, height * rows + 0.4
+    figure = _blank(
+        wide, high, "none"
+    )  # else every word of every frame is measured, again and again
+    figure.subplots_adjust(0.6 / wide, 0.6 / high, 1 - right / wide, 1 - 0.3 / high, 0.2, 0.3)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for axes in grid.flat[len(report.standings) :]:
         axes.set_visible(False)
@@ -153,17 +159,6 @@ def points(report: Report) -> Figure:
     return figure
 
 
-def small_histogram(histogram: NDArray[np.int64], bins: NDArray[np.int64], top: float) -> Figure:
-    """One histogram without words; `top` is the highest bar of all its like."""
-    figure = Figure(figsize=(2.8, 1.2))
-    FigureCanvasAgg(figure)
-    axes = figure.add_axes((0.03, 0.17, 0.94, 0.82))
-    _histogram(axes, histogram, bins)
-    axes.set_ylim(0, top)
-    axes.set_yticks([])
-    return figure
-
-
 def _histogram(axes: Any, histogram: NDArray[np.int64], bins: NDArray[np.int64]) -> None:
     """Bars in the colour of who won."""
     some = histogram > 0
@@ -178,11 +173,6 @@ def _histogram(axes: Any, histogram: NDArray[np.int64], bins: NDArray[np.int64])
     axes.spines.bottom.set_color(COLOURS["faint"])
 
 
-def per_cent(histogram: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The shares of a histogram's bars."""
-    return 100 * histogram / max(1, histogram.sum())
-
-
 def _ramp(*names: str) -> Colormap:
     """Colours from name to name, grey where there is no number."""
     ramp = LinearSegmentedColormap.from_list("okgin", [COLOURS[name] for name in names])
@@ -192,30 +182,36 @@ def _ramp(*names: str) -> Colormap:
 def pairs(report: Report) -> Figure:
     """The cross-table of points a hand, which the page has as a table."""
     names = [_short(name) for name in report.players]
-    n = len(names)
+    n, is_told = len(names), len(names) <= _MOST_TOLD
     table = np.full((n, n), np.nan)
-    figure = _blank(1.6 + 1.05 * n, 0.8 + 0.55 * n)
+    figure = _blank(*(1.6 + 1.05 * n, 0.8 + 0.55 * n) if is_told else (2 + 0.22 * n, 2 + 0.22 * n))
     axes = figure.add_subplot()
     for i, j in np.ndindex(n, n):
-        if (duel := report.duel(report.players[i], report.players[j])) is not None:
-            table[i, j] = duel.points.value
+        if (duel := report.duel(report.players[i], report.players[j])) is None:
+            continue
+        table[i, j] = duel.points.value
+        if is_told:
             weight = "bold" if duel.differs else "normal"
             axes.text(j, i - 0.1, signed(duel.points.value), ha="center", va="center", fontsize=9, fontweight=weight)  # fmt: skip
             axes.text(j, i + 0.25, span(duel.points), ha="center", va="center", fontsize=5.5)
     most = max(float(np.nanmax(np.abs(table))), 1e-9)
     depth = np.sign(table) * np.sqrt(np.abs(table) / most)  # as on the page
     axes.imshow(depth, cmap=_ramp("minus", "surface", "plus"), vmin=-1, vmax=1, alpha=0.6, aspect="auto")  # fmt: skip
-    axes.set_xticks(range(n), names, rotation=0 if n < 5 else 20, ha="center")
+    axes.set_xticks(range(n), names, rotation=0 if n < 5 else 20 if is_told else 90, ha="center")
     axes.set_yticks(range(n), names)
     axes.xaxis.tick_top()
     axes.spines[:].set_visible(False)
-    axes.set_xlabel("points a hand, row against column, with 95 % intervals; bold: significant")
+    axes.set_xlabel(
+        "points a hand, row against column, with 95 % intervals; bold: significant"
+        if is_told
+        else f"points a hand, row against column: −{plain(most, 1)} orange to +{plain(most, 1)} blue; pairs.csv has the numbers"
+    )
     return figure
 
 
 def knocks(report: Report) -> Figure:
     """Chance of knocking by deadwood and turn over all limits, which the page has as tables."""
-    figure, panels = _panels(report, 2.5, 2.1)
+    figure, panels = _panels(report, 2.5, 2.1, 1.2)
     image: Any = None
     for axes, s in panels:
         could, did = s.knocks.sum(axis=1).astype(np.float64)  # (turn, deadwood)
@@ -228,7 +224,10 @@ def knocks(report: Report) -> Figure:
         axes.set_yticks(range(0, KNOCK_DEADWOOD, 2))
     figure.supxlabel(f"own turn (the last: {KNOCK_TURNS} or later); ×: fewer than {FEW} chances", fontsize="medium")  # fmt: skip
     figure.supylabel("deadwood", fontsize="medium")
-    bar = figure.colorbar(image, ax=[axes for axes, _ in panels], fraction=0.03, ticks=[0, 0.5, 1], format=lambda x, _: percent(x, 0))  # fmt: skip
+    beside = figure.add_axes(
+        (1 - 0.95 / figure.get_figwidth(), 0.2, 0.15 / figure.get_figwidth(), 0.6)
+    )
+    bar = figure.colorbar(image, cax=beside, ticks=[0, 0.5, 1], format=lambda x, _: percent(x, 0))
     bar.set_label("knocked when it could")
     bar.outline.set_visible(False)
     return figure

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -109,12 +110,13 @@ class Report:
 
     def duel(self, player: str, against: str) -> Duel | None:
         """A pair from one player's side; None: it was not played."""
-        for duel in self.duels:
-            if (duel.player, duel.against) == (player, against):
-                return duel
-            if (duel.against, duel.player) == (player, against):
-                return duel.mirrored()
-        return None
+        return self._by_names.get((player, against))
+
+    @cached_property
+    def _by_names(self) -> dict[tuple[str, str], Duel]:
+        """Every pair from both sides; a player against itself from its first."""
+        mirrored = {(duel.against, duel.player): duel.mirrored() for duel in self.duels}
+        return mirrored | {(duel.player, duel.against): duel for duel in self.duels}
 
 
 def report(outcome: Outcome) -> Report:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from okgin_env.arena.report import charts
 from okgin_env.arena.report.data import Report
+from okgin_env.arena.report.histogram import per_cent, small_histogram
 from okgin_env.arena.report.wording import signed
 
 _DATELESS = {"png": {"Software": None}, "svg": dict.fromkeys(("Date", "Creator", "Format", "Type"))}
@@ -41,13 +42,13 @@ def page_charts(report: Report, nash: Sequence[tuple[str, float]] = ()) -> dict[
         nash: The weights of the Nash mixture by player; empty: none was computed.
     """
     whole = [s.histogram for s in report.standings]
-    top = max(charts.per_cent(histogram).max() for histogram in (*whole, *report.histograms))
+    top = max(per_cent(histogram).max() for histogram in (*whole, *report.histograms))
     labels = (
         *(f"{s.player}, {signed(s.points)} points a hand" for s in report.standings),
         *(f"{d.player} against {d.against}, {signed(d.points.value)}" for d in report.duels),
     )
     small = [
-        _inline(charts.small_histogram(histogram, report.bins, top), f"Hands by points: {label}")
+        small_histogram(histogram, report.bins, top, f"Hands by points: {label}")
         for label, histogram in zip(labels, (*whole, *report.histograms), strict=True)
     ]
     return {
@@ -63,6 +64,7 @@ def _saved(figure: Figure, kind: str) -> bytes:
     """A figure as a file; what was drawn with a title shows it under the mouse."""
     file = io.BytesIO()
     figure.savefig(file, format=kind, metadata=_DATELESS[kind])
+    figure.set_layout_engine("none")  # laid out: another format takes it as it is
     if kind == "png":
         return file.getvalue()
     return re.sub(rb'<g id="title: ([^"]*)">', rb"<g><title>\1</title>", file.getvalue())

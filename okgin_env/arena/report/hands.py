@@ -1,17 +1,17 @@
 """Hands to step through on the report's page: every picture of a hand, packed small.
 
-Most of what a picture is drawn from stands in many pictures of a hand, so the hand keeps each element once and a picture is a
-list of numbers. The page unpacks a hand when somebody opens it.
+A picture is a list of pieces, most of which stand in many pictures of a hand. So the hand keeps each look once (a card, wherever
+it lies), each place of a look once, and a picture is a list of numbers of places. The page unpacks a hand when somebody opens it.
 """
 
 from __future__ import annotations
 
 import base64
-import dataclasses
 import gzip
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
@@ -19,13 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env import cards
-from okgin_env.engine.decisions import view_of
+from okgin_env.engine.decisions import ask, view_of
 from okgin_env.histories import HandHistory, describe
+from okgin_env.kernel import batch
 from okgin_env.layout import DRAW_STOCK
-from okgin_env.render.scene import Instruction, Rect, Shape, compose
-from okgin_env.render.style import SUIT_SIGNS
+from okgin_env.render.pieces import Piece, Rect, Text, instructions
+from okgin_env.render.scene import table
+from okgin_env.render.style import FOUR_COLOURS, SUIT_SIGNS, THEMES, Theme
 from okgin_env.render.svg import element
+from okgin_env.view import SeatView
 
+MOST = 100  # hands of a page
 LABEL = 13  # letters of a name beside a hand
 HEADLINE = 46  # letters of all names above a table
 LAST_LINE = 34  # how much of a picture's height its last line takes
@@ -36,7 +40,7 @@ class ShownHand:
     """A hand of the page's list.
 
     Attributes:
-        number: From 1, its place in the outcome, and its name in the page's address.
+        number: From 1, its place on the page, and its name in the page's address.
         seats: The players by seat.
         ending: As `HandHistory.ending`.
         by: Who ended it: the knocker, the undercutter (of several who scored most), who played illegally; None for a void hand.
@@ -54,6 +58,27 @@ class ShownHand:
     points: int
     turns: int
     packed: str
+
+
+def chosen(hands: Sequence[HandHistory], most: int = MOST) -> list[HandHistory]:
+    """At most so many of some hands, in their order.
+
+    One after another, the hand whose players have been chosen least is, of an ending that has been chosen least, and of
+    these the one of the most points.
+    """
+    left = sorted(range(len(hands)), key=lambda k: -max(hands[k].points))
+    counts: Counter[str] = Counter()
+    found: list[int] = []
+
+    def rank(k: int) -> tuple[int, int]:
+        return sum(counts[name] for name in hands[k].names), counts["ending: " + hands[k].ending]
+
+    while left and len(hands) > most > len(found):
+        best = min(left, key=rank)
+        left.remove(best)
+        found.append(best)
+        counts.update([*hands[best].names, "ending: " + hands[best].ending])
+    return [hands[k] for k in sorted(found)] if len(hands) > most else [*hands]
 
 
 def shown_hand(number: int, hand: HandHistory) -> ShownHand:
@@ -96,40 +121,66 @@ def packed(content: Any) -> str:
 def _pictures(
     hand: HandHistory, seats: Sequence[str], states: Sequence[NDArray[np.void]]
 ) -> dict[str, Any]:
-    """The SVG elements of a hand, each once, and its pictures by view and step as numbers of elements.
+    """The looks of a hand's pieces, where they lie, and its pictures by view and step as numbers of places.
 
-    View 0 has all cards open; view p + 1 is what seat p saw. A picture's last element, a line that says what happened, is left
-    out: the page says it below.
+    View 0 has all cards open; view p + 1 is what seat p saw. A picture's last line, which says what happened, is left out: the
+    page says it below.
     """
-    numbers: dict[str, int] = {}
-    record, names, height = hand.rules.to_record(), short_names(seats), 0.0
+    looks: dict[str, int] = {}
+    places: dict[tuple[int, float, float], int] = {}
+    names, height = short_names(seats), 0.0
     pictures: list[list[list[int]]] = []
-    for view in range(hand.rules.players + 1):
+    for views in _views(hand, states):
         pictures.append([])
-        for state in states:
-            seen = view_of(state, hand.rules, record, max(0, view - 1), reveal=view == 0)
-            light, dark = (compose(seen, theme, True, names) for theme in ("light", "dark"))
-            height = max(height, light.height)
-            drawn = map(themed, light.parts[:-1], dark.parts[:-1])
-            pictures[-1].append([numbers.setdefault(part, len(numbers)) for part in drawn])
-    return {"height": round(height) - LAST_LINE, "parts": list(numbers), "pictures": pictures}
+        for view in views:
+            tall, pieces = table(view, _THEME, names)
+            height = max(height, tall)
+            lying = ((looks.setdefault(look, len(looks)), x, y) for look, x, y in map(_placed, pieces))  # fmt: skip
+            pictures[-1].append([places.setdefault(place, len(places)) for place in lying])
+    return {
+        "height": round(height) - LAST_LINE,
+        "looks": list(looks),
+        "places": list(places),
+        "pictures": pictures,
+    }
 
 
-@lru_cache(8192)  # most cards stay where they are from step to step
-def themed(light: Instruction, dark: Instruction) -> str:
-    """An instruction as an SVG element whose colours follow the page's theme by themselves."""
-    part = dataclasses.replace(light, fill=_either(light.fill, dark.fill))
-    if isinstance(part, Rect) and isinstance(dark, Rect):
-        part = dataclasses.replace(part, edge=_either(part.edge, dark.edge))
-    if not isinstance(part, Shape):
-        return element(part)
-    x, y = part.points[0]  # outlines that start at zero are the same text wherever they stand
-    outline = element(Shape(tuple((u - x, v - y) for u, v in part.points), part.fill))
-    return f'<g transform="translate({x:.2f} {y:.2f})">{outline}</g>'
+def _views(hand: HandHistory, states: Sequence[NDArray[np.void]]) -> Iterator[Iterable[SeatView]]:
+    """Every state with all cards open, then as each seat saw it."""
+    rules, record, n = hand.rules, hand.rules.to_record(), len(states)
+    yield (view_of(state, rules, record, 0, reveal=True) for state in states)
+    together = np.concatenate(states)
+    for p in range(rules.players):
+        asked = ask(together, np.arange(n), rules, record, np.full(n, p), batch.HAND)
+        yield (asked.view(k) for k in range(n))
 
 
 def _either(light: str, dark: str) -> str:
+    """A colour that follows the page's theme by itself."""
     return light if light == dark else f"light-dark({light}, {dark})"
+
+
+def _both(light: Theme, dark: Theme) -> Theme:
+    """Two themes in one, for whatever shows the picture to choose from."""
+    names = (f.name for f in fields(Theme) if f.name != "suits")
+    colours = {name: _either(getattr(light, name), getattr(dark, name)) for name in names}
+    return Theme(**colours, suits=FOUR_COLOURS)
+
+
+_THEME = _both(THEMES["light"], THEMES["dark"])
+
+
+@lru_cache(8192)  # most pieces stay where they are from step to step
+def _placed(piece: Piece) -> tuple[str, float, float]:
+    """A piece as SVG elements and where they are put."""
+    if isinstance(piece, Rect | Text):
+        return element(piece), 0, 0
+    return _look(piece._replace(x=0, y=0)), piece.x, piece.y
+
+
+@lru_cache
+def _look(piece: Piece) -> str:
+    return "".join(map(element, instructions(piece)))
 
 
 def short_names(seats: Sequence[str]) -> list[str]:

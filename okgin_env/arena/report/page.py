@@ -27,7 +27,7 @@ from okgin_env.arena.outcome import KNOCK_LIMITS, KNOCK_TURNS, Outcome
 from okgin_env.arena.report import wording
 from okgin_env.arena.report.counts import FEW, Interval, Standing, number
 from okgin_env.arena.report.data import Report, report
-from okgin_env.arena.report.hands import ShownHand, packed, shown_hand
+from okgin_env.arena.report.hands import ShownHand, chosen, packed, shown_hand
 from okgin_env.layout import ENDINGS
 from okgin_env.players.base import FAULTS
 from okgin_env.utils.files import write_bytes, write_text
@@ -71,13 +71,15 @@ def page_text(numbers: Report) -> str:
     """The page: one HTML document that asks for nothing else."""
     script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    hands = [shown_hand(k, hand) for k, hand in enumerate(_all_shown(numbers.outcome), 1)]
+    kept = _all_shown(numbers.outcome)
+    hands = [shown_hand(k, hand) for k, hand in enumerate(chosen(kept), 1)]
     return _environment().get_template("report.html.j2").render(
         css=Markup(charts.CSS),
         script=Markup(script),  # as it is: its digest is all that a browser runs
         script_hash=Markup(f"sha256-{digest}"),
         data=_script_data(hands),
         hands=hands,
+        n_kept=len(kept),
         **_shown_numbers(numbers),
     )  # fmt: skip
 

@@ -68,7 +68,10 @@ function showMoves(seats) {
 function showStep() {
   const step = opened.steps[state.step];
   const view = state.view === "open" ? 0 : Number(state.view) + 1;
-  const drawn = opened.pictures[view][state.step].map((k) => opened.parts[k]); // all text in it is escaped
+  const drawn = opened.pictures[view][state.step].map((k) => {
+    const [look, x, y] = opened.places[k];
+    return `<g transform="translate(${x} ${y})">${opened.looks[look]}</g>`; // all text in it is escaped
+  });
   $("board").innerHTML = `<svg viewBox="0 0 900 ${opened.height}" role="img" aria-label="The table">${drawn.join("")}</svg>`;
   const { seats } = data.hands[state.hand - 1];
   $("words").textContent = step[0] < 0 ? wordsOf(step) : `${seats[step[0]]} (seat ${step[0]}) ${wordsOf(step)}`;
