@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+from importlib.util import find_spec
 from pathlib import Path
 
 from okgin_env.learning import naming_extra
@@ -30,6 +31,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
 
 
 def _refine(args: argparse.Namespace) -> None:
+    if find_spec("torch") is None:  # looking for it is cheap, importing it is not
+        raise ImportError("training needs: pip install 'okgin-env[train]'")
     asked = Refinement(args.policy, **options_of(args, Refinement))
     check_range("workers", args.workers, 1, ENDLESS)
     asked.check()
