@@ -50,7 +50,8 @@ def warm() -> None:
         games.step(simple.act(games.decisions(one)), one, False)
     games.hand_rewards(0)
     HandHistory.from_record(ended[0], games.rules, ["a", "b"])
-    games.view(0, 0, reveal=True).deadwood_without(0)
+    view = games.view(0, 0, reveal=True)
+    str(view), view.deadwood_without(0), view.legal
     rows, seen = np.zeros((2, 3), np.float32), np.ones((2, 2), np.int8)
     sparse.add_rows(seen, np.arange(2), rows, rows[0], rows.copy())
     sparse.add_gradients(seen, np.arange(2), rows, rows.copy())
@@ -58,6 +59,7 @@ def warm() -> None:
     hand, melds = "As 2s 3s 4s 5s 6s 7s 8s 9s Ts", ["Js Qs Ks"]
     analysis.knock_discards(f"{hand} Kd", 10)
     analysis.layoff(melds, hand)
+    analysis.arrange(hand)
     analysis.settle(Rules(), 0, [hand, "2c 2d 2h 4c 4d 4h 6c 6d 6h Kd"])
 
 

@@ -141,7 +141,8 @@ def test_code_that_came_with_the_wheel_is_loaded_only_where_it_fits(
 
 def test_nothing_is_left_to_compile_after_okgin_warm(tmp_path: Path) -> None:
     """In the environments, the players, the arena, histories and the analysis."""
-    assert python("-m", "okgin_env", "warm").returncode == 0
+    settings = {"NUMBA_CACHE_DIR": str(tmp_path)}  # in which nobody else has compiled anything
+    assert python("-m", "okgin_env", "warm", env=settings).returncode == 0
     code = """
 import gymnasium as gym, numpy as np, okgin_env
 from okgin_env import Rules, analysis, players, sb3, aec
@@ -162,8 +163,10 @@ for _ in table.agent_iter(60):
 for name in ("random", "careful", "hunter"): play(players.make(name), players.make("camper"), Rules(), 2, 1)
 play(players.make("simple"), players.make("expert"), Rules(), 1, 1, matches=True)
 analysis.knock_discards("2s Ac 2c 3c 4c 5c Ad 2d 3d 4d 5d", limit=1)
+from okgin_env.cli import watch
+watch.Show(Rules(), [players.make("camper"), players.make("expert")], "match", 1, say=str).run()
 """
-    done = python("-W", "ignore", "-c", COUNTED + code)
+    done = python("-W", "ignore", "-c", COUNTED + code, env=settings)
     assert (done.returncode, done.stderr) == (0, "")
 
 
