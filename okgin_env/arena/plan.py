@@ -58,9 +58,7 @@ class Plan:
     )
 
     def __post_init__(self) -> None:
-        given = self.rules
-        label = isinstance(given, str)
-        rules = Rules.from_label(given, self.seats) if label else as_rules(given)
+        rules = as_rules(self.rules, self.seats if isinstance(self.rules, str) else None)
         object.__setattr__(self, "rules", rules)
         if self.seats not in (None, rules.players):
             raise ValueError(f"seats={self.seats}; allowed: {rules.players}, as in {rules.label}")

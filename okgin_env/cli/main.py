@@ -24,8 +24,6 @@ def main(argv: list[str] | None = None) -> int:
     """Runs a command; returns the exit status."""
     words = sys.argv[1:] if argv is None else argv
     if words and words[0] in COMMANDS:
-        if "" not in sys.path:  # package.module:Class is found in the folder one stands in
-            sys.path.insert(0, "")
         command = importlib.import_module(f"okgin_env.cli.{words[0]}")
         return command.main(words[1:], prog=f"{PROG} {words[0]}")
     listed = "\n".join(f"  {name:10}{text}" for name, text in COMMANDS.items())

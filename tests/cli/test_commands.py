@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from okgin_env import Rules, __version__, players
 from okgin_env.cli import main as okgin
 from okgin_env.cli import watch
 from okgin_env.utils import progress
-from tests.helpers.paths import ROOT, environment
+from tests.helpers.paths import ROOT
 
 
 def test_help_lists_every_command_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,28 +40,6 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
         okgin.main([command, "--help"])
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith(f"usage: okgin {command}")
-
-
-def test_a_class_in_the_working_folder_is_found(tmp_path: Path) -> None:
-    (tmp_path / "mybots.py").write_text(
-        "from okgin_env.players import Bot\nclass First(Bot):\n    name = 'first'\n"
-        "    def choose(self, view, rng):\n        return view.legal[0]\n"
-    )
-    words = [
-        "-P",
-        "-m",
-        "okgin_env",
-        "watch",
-        "mybots:First",
-        "simple",
-        "--seed",
-        "1",
-        "--delay",
-        "0",
-    ]
-    settings = {**environment(), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, *words], cwd=tmp_path, env=settings, capture_output=True, text=True)  # fmt: skip
-    assert "final score: first" in done.stdout, done.stderr
 
 
 # --- watch ------------------------------------------------------------------------------------------
