@@ -31,7 +31,18 @@ CPUDispatcher: Any = registry.CPUDispatcher
 NativeLowering: Any = typed.NativeLowering
 
 
-class _Part(JITCodeLibrary):
+class _Library(JITCodeLibrary):
+    """Compiled code whose functions go through one manager of passes, not through a new one for every declaration too."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        manager, builder = self._codegen._function_pass_manager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                manager.run(function, builder)
+
+
+class _Part(_Library):
     """A lowered function, to be linked into others."""
 
     def _ensure_finalized(self) -> None:
@@ -54,7 +65,7 @@ class _Part(JITCodeLibrary):
         return module
 
 
-class _Program(JITCodeLibrary):
+class _Program(_Library):
     """An entry point with all that it reaches."""
 
     def finalize(self) -> None:
@@ -239,8 +250,9 @@ class Function(CPUDispatcher):
         self._entry = _Entry(py_func, options)
 
     def compile(self, sig: Any) -> Any:
-        """Called by compiled code: types and lowers the part, once for each signature."""
-        args, return_type = sigutils.normalize_signature(sig)
+        """Called by compiled code: types and lowers the part, once for all constants of a type."""
+        literals, return_type = sigutils.normalize_signature(sig)
+        args = tuple(map(types.unliteral, literals))
         with global_compiler_lock, self._compiling_counter:
             if args not in self.overloads:
                 self.add_overload(self._compiler.compile(args, return_type))
