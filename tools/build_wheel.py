@@ -1,6 +1,6 @@
 """Builds the wheel with compiled code in it, so that a first start is as fast as any other.
 
-    python tools/build_wheel.py dist
+    pip install build wheel -e . && python tools/build_wheel.py dist
 
 The code is for this system, this Python and this Numba, and on x86-64 for every processor with AVX2; the package checks all of
 that before it loads any, and compiles where something does not fit. `python -m build` makes the pure wheel, which always compiles.
@@ -9,6 +9,7 @@ that before it loads any, and compiles where something does not fit. `python -m 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import platform
@@ -99,6 +100,10 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("out", type=Path, nargs="?", default=ROOT / "dist", help="folder for the wheel (default: dist)")  # fmt: skip
     out = parser.parse_args(argv).out
+    missing = [name for name in ("build", "wheel", "numba", "gymnasium") if not importlib.util.find_spec(name)]  # fmt: skip
+    if missing:
+        print(f"build_wheel.py: not installed: {', '.join(missing)}; pip install build wheel -e .", file=sys.stderr)  # fmt: skip
+        return 2
     print("building, and compiling the game for the wheel: about half a minute", flush=True)
     try:
         print(build(out))
