@@ -46,6 +46,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add = made.add_argument
     add(
         "--against",
+        "--opponent",
         nargs="+",
         default=["camper"],
         metavar="PLAYER",
