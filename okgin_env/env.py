@@ -11,8 +11,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from okgin_env.engine.decisions import OpponentLike, checked_action
-from okgin_env.engine.games import Games
 from okgin_env.engine.infos import Info
+from okgin_env.engine.single import EPISODE_OVER, GOES_ON, SingleGame
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS, features_table
 from okgin_env.render.window import Screen
@@ -137,8 +137,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         modes = self.metadata["render_modes"]
         check_choice("render_mode", render_mode, (None, *modes))
         check_choice("illegal", illegal, ILLEGAL_CHOICES)
-        self.games = Games(
-            1,
+        self.games = SingleGame(
             rules,
             players=players,
             opponent=opponent,
@@ -154,11 +153,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
         self._illegal = illegal
         self._seeded = False
         self._screen = Screen(render_mode, self.metadata["render_fps"])
-        self._n_hands = 0  # of the match, that `info` has told of
-        match = self.games.episode == MATCH
-        self._info = Info(self.rules.players, match, seat)
-        self._mask = np.ones(N_ACTIONS, np.int8)
-        self._action = np.zeros(1, np.int64)
+        self._info = Info(self.rules.players, self.games.episode == MATCH, seat)
         self.observation_space = self.games.observation_space()
         self.action_space = spaces.Discrete(N_ACTIONS)
 
@@ -184,14 +179,12 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
                 self.games.seed(_ONE, seeds)
                 self._n_drawn = 0
             self._take_next_opponents()
-            outputs = self.games.reset(_ONE, options)
+            self.games.begin(options)
         self._seeded = True
-        self._mask = outputs.masks[0]
-        self._n_hands = self.games.states["n_hands"][0]
         self._info.dealt(self.games.states[0])
         if self.render_mode == "human":
             self.render()
-        return outputs.observations[0], self._info.goes_on(self._mask)
+        return self.games.observation.copy(), self._info.goes_on(self.games.mask)
 
     def step(
         self, action: SupportsIndex
@@ -208,23 +201,21 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
             ValueError: No whole number; or an illegal action, with `illegal="raise"`.
         """
         chosen = checked_action(action)
-        if self._illegal == "raise" and not (0 <= chosen < N_ACTIONS and self._mask[chosen]):
-            legal = np.flatnonzero(self._mask).tolist()
-            raise ValueError(f"action={action!r} is illegal here; allowed: {legal}")
-        self._action[0] = chosen if 0 <= chosen < N_ACTIONS else N_ACTIONS
+        if not 0 <= chosen < N_ACTIONS:
+            chosen = N_ACTIONS
         games = self.games
-        observations, masks, rewards, dones, _ = games.step(self._action, _ONE, False)
-        self._mask = masks[0]
-        terminated = dones.item()
-        if terminated or (games.episode == MATCH and games.states["n_hands"][0] != self._n_hands):
-            info = self._info.ended(self._mask, games.finals[0])
-            self._n_hands = games.states["n_hands"][0]
-            self._info.dealt(games.states[0])
+        if self._illegal == "raise" and (chosen == N_ACTIONS or not games.mask[chosen]):
+            legal = np.flatnonzero(games.mask).tolist()
+            raise ValueError(f"action={action!r} is illegal here; allowed: {legal}")
+        told = games.play(chosen)
+        if told == GOES_ON:
+            info = self._info.goes_on(games.mask)
         else:
-            info = self._info.goes_on(self._mask)
+            info = self._info.ended(games.mask, games.finals[0])
+            self._info.dealt(games.states[0])
         if self.render_mode == "human":
             self.render()
-        return observations[0], rewards.item(), terminated, False, info
+        return games.observation.copy(), games.last_reward, told == EPISODE_OVER, False, info
 
     def set_opponents(
         self, opponent: OpponentLike | None = None, *, pool: Sequence[OpponentLike] = ()
@@ -249,7 +240,7 @@ class OklahomaGinEnv(gym.Env[NDArray[np.int8], np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(108,) bool, the legal actions: what sb3-contrib's MaskablePPO asks for."""
-        return self._mask.astype(np.bool_)
+        return self.games.mask.astype(np.bool_)
 
     def state(self) -> bytes:
         """The whole game, hidden cards included, for `reset(options={"state": …})`."""
