@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
-from numpy.typing import NDArray
 
 from okgin_env.engine.games import Games
 from okgin_env.kernel import batch

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import carray, types
+from numba import types
 from numba.extending import intrinsic
+from numba.np.numpy_support import carray
 from numpy.typing import NDArray
 
 from okgin_env.kernel.jit import PLAIN, as_word, compiled
@@ -27,7 +28,7 @@ def _pointer(typingctx: Any, address: Any) -> Any:
 @compiled
 def _array_at(address, shape, dtype):
     """The array that lies at an address; nothing keeps it alive but its owner."""
-    return carray(_pointer(address), shape, dtype)
+    return carray(_pointer(address), shape, dtype)  # pyright: ignore
 
 
 def _plain_array_at(address: int, shape: Any, dtype: Any) -> NDArray[Any]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from okgin_env.kernel.conceal import conceal
 from okgin_env.kernel.arrays import array_at
+from okgin_env.kernel.conceal import conceal
 from okgin_env.kernel.jit import compiled
 from okgin_env.kernel.match import first_dealer, hand_reward, new_match, next_dealer
 from okgin_env.kernel.observe import observe

@@ -248,6 +248,7 @@ class Function(CPUDispatcher):
         options = targetoptions or {"nopython": True, "nogil": True}
         super().__init__(py_func, {}, options, _PartCompiler)
         self._entry = _Entry(py_func, options)
+        self._known: set[tuple[Any, ...]] = set()  # types that Python has called it with
 
     def compile(self, sig: Any) -> Any:
         """Called by compiled code: types and lowers the part, once for all constants of a type."""
@@ -265,6 +266,10 @@ class Function(CPUDispatcher):
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         """Called by Python with types that are new: gives it the entry point, and what to call the next time."""
         function = self._entry._compile_for_args(*args, **kws)
-        codes = [numba_type._code for numba_type in map(typeof, args)]  # pyright: ignore
-        self._insert(codes, function, False)
+        codes = tuple(numba_type._code for numba_type in map(typeof, args))  # pyright: ignore
+        with global_compiler_lock:
+            # Once, also for threads that call it together: of two alike, Numba would look for the better one at every call.
+            if codes not in self._known:
+                self._known.add(codes)
+                self._insert(list(codes), function, False)
         return function

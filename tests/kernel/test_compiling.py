@@ -8,8 +8,10 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +26,7 @@ ASK = f"from okgin_env import analysis; print(analysis.deadwood({HAND!r}))"
 # Prints the functions that are compiled, on standard error.
 COUNTED = """
 import sys
+import threading
 from okgin_env.kernel import linking
 make = linking._Entry._make
 def counted(self, args):
@@ -209,3 +212,32 @@ print(many(masks).tolist() == [melds.deadwood(mask) for mask in masks])
 """
     done = python("-c", code, env={"NUMBA_CACHE_DIR": str(tmp_path)})
     assert done.stdout.strip() == "True", done.stderr
+
+
+def test_threads_that_call_together_for_the_first_time_slow_no_later_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from okgin_env.kernel.linking import Function
+
+    together, asked = threading.Barrier(2), []
+    find = Function._compile_for_args
+
+    def found(self: Function, *args: Any, **kws: Any) -> Any:
+        asked.append(args)
+        if len(asked) <= 2:
+            together.wait()
+        return find(self, *args, **kws)
+
+    monkeypatch.setattr(Function, "_compile_for_args", found)
+    double = Function(_doubled)
+    threads = [threading.Thread(target=double, args=(1,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert double(4) == 8
+    assert len(asked) == 2  # from then on Numba finds the one function by itself
+
+
+def _doubled(x):
+    return 2 * x
