@@ -20,6 +20,7 @@ from okgin_env.utils.commands import option
 from okgin_env.utils.errors import check_choice, shown
 
 DEVICES = ("cpu", "cuda", "mps", "auto")
+PRECISIONS = ("auto", "float32", "bfloat16")
 AGENT = "agent"  # what tables call the learner
 SELF = "self"  # among the opponents: a past self of the run
 NOBODY = "none"  # to imitate
@@ -94,6 +95,11 @@ class TrainConfig:
     )
     seed: int = option(0, "seed of everything")
     device: str = option("cpu", "torch device; auto: a GPU where there is one")
+    precision: str = option(
+        "auto",
+        "of the hidden layers while learning: float32, bfloat16, or auto: bfloat16 where the processor multiplies it. "
+        "Files and play are float32",
+    )
     threads: int = option(
         1,
         "threads of torch and of the environment. More help on an idle machine only: torch's threads "
@@ -151,6 +157,7 @@ class TrainConfig:
             )
         if not re.fullmatch(f"({'|'.join(DEVICES)})(:[0-9]{{1,3}})?", self.device):
             raise ValueError(f"device={shown(self.device)}; allowed: {', '.join(DEVICES)}")
+        check_choice("precision", self.precision, PRECISIONS)
         self._check_players(rules)
 
     def _check_players(self, rules: Rules) -> None:

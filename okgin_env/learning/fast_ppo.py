@@ -1,13 +1,16 @@
 """MaskablePPO at the speed of its arithmetic: the same algorithm, files and logs, in fewer and cheaper passes.
 
-Policy and value network read an observation in one joint first layer, which on a processor adds up the rows of those features that
-are there (`okgin_env.kernel.sparse`); Adam is fused; nothing is done game by game in Python. What it saves, MaskablePPO loads.
+Policy and value network read an observation in one joint first layer. A processor that multiplies bfloat16 does all layers but the
+last in it; another adds up, in the first layer, the rows of those features that are there (`okgin_env.kernel.sparse`). Adam is
+fused; nothing is done game by game in Python. What it saves, MaskablePPO loads.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+import llvmlite.binding as llvm
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -21,9 +24,18 @@ from torch.nn import functional
 
 from okgin_env.kernel import sparse
 from okgin_env.layout import N_ACTIONS
+from okgin_env.learning.config import PRECISIONS
+from okgin_env.utils.errors import check_choice
 
 _LEARNED = ("actions", "action_masks", "log_probs", "advantages", "returns")  # of a rollout
-_ILLEGAL = -1e8  # in place of the logit of an illegal action, as MaskablePPO has it
+ILLEGAL = -1e8  # in place of the logit of an illegal action, as MaskablePPO has it
+
+
+@cache
+def has_bfloat16() -> bool:
+    """Whether this processor multiplies bfloat16 (x86-64: AMX, or AVX-512 BF16)."""
+    features = llvm.get_host_cpu_features()
+    return bool(features.get("amx-bf16") or features.get("avx512bf16"))
 
 
 class _FirstLayer(torch.autograd.Function):
@@ -60,14 +72,20 @@ class RolloutBuffer(MaskableRolloutBuffer):
 class FastMaskablePPO(MaskablePPO):
     """MaskablePPO for observations of 0s and 1s, vector environments with masks, and policies of two networks of ReLU layers.
 
-    Args and errors as for `MaskablePPO`.
+    Args and errors as for `MaskablePPO`, and:
+
+    Args:
+        precision: "bfloat16": hidden layers are computed in it, weights and the last layer in float32; "float32": everything;
+            "auto": in bfloat16 on a processor that has it. On a graphics card always in float32.
     """
 
-    def __init__(self, *args: Any, **more: Any) -> None:
+    def __init__(self, *args: Any, precision: str = "auto", **more: Any) -> None:
+        check_choice("precision", precision, PRECISIONS)
+        self.precision = precision
         policy = {**more.pop("policy_kwargs", {}), "optimizer_kwargs": {"fused": True, "eps": 1e-5}}
         super().__init__(*args, policy_kwargs=policy, rollout_buffer_class=RolloutBuffer, **more)
 
-    def _outputs(
+    def outputs(
         self, observations: NDArray[np.int8], rows: NDArray[np.int64]
     ) -> tuple[Tensor, Tensor]:
         """(B, 108) logits and (B,) values of some rows of (N, D) observations."""
@@ -75,13 +93,19 @@ class FastMaskablePPO(MaskablePPO):
         actor, critic = policy.mlp_extractor.policy_net, policy.mlp_extractor.value_net
         weight = torch.cat([actor[0].weight, critic[0].weight])
         bias = torch.cat([actor[0].bias, critic[0].bias])
-        if self.device.type == "cpu":
-            joint: Any = _FirstLayer.apply(weight, bias, observations, rows)
-        else:
-            read = torch.from_numpy(observations[rows]).to(self.device).float()
-            joint = functional.linear(read, weight, bias)
-        a, b = torch.relu(joint).split(actor[0].out_features, dim=1)
-        return policy.action_net(actor[2:](a)), policy.value_net(critic[2:](b)).flatten()
+        on_cpu = self.device.type == "cpu"
+        asked = self.precision == "bfloat16" or (self.precision == "auto" and has_bfloat16())
+        half = on_cpu and asked
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
+            if half or not on_cpu:
+                read = torch.from_numpy(observations[rows]).to(self.device)
+                read = read.to(torch.bfloat16 if half else torch.float32)
+                joint = functional.linear(read, weight, bias)
+            else:
+                joint: Any = _FirstLayer.apply(weight, bias, observations, rows)
+            a, b = torch.relu(joint).split(actor[0].out_features, dim=1)
+            a, b = actor[2:](a), critic[2:](b)
+        return policy.action_net(a.float()), policy.value_net(b.float()).flatten()
 
     def collect_rollouts(
         self,
@@ -100,9 +124,9 @@ class FastMaskablePPO(MaskablePPO):
         for _ in range(n_rollout_steps):
             masks = np.stack(env.env_method("action_masks")).reshape(env.num_envs, N_ACTIONS)
             with torch.no_grad():
-                logits, values = self._outputs(last, everyone)
+                logits, values = self.outputs(last, everyone)
                 legal = torch.from_numpy(masks).to(self.device)
-                log_probs = functional.log_softmax(torch.where(legal, logits, _ILLEGAL), dim=1)
+                log_probs = functional.log_softmax(torch.where(legal, logits, ILLEGAL), dim=1)
                 noise = torch.rand_like(log_probs).log_().neg_().log_()
                 actions = (log_probs - noise).argmax(dim=1)  # a draw from the softmax
                 chosen = log_probs.gather(1, actions[:, None]).flatten()
@@ -121,7 +145,7 @@ class FastMaskablePPO(MaskablePPO):
             self._last_obs = last = new
             self._last_episode_starts = dones
         with torch.no_grad():
-            _, values = self._outputs(last, everyone)
+            _, values = self.outputs(last, everyone)
         dones = self._last_episode_starts
         rollout_buffer.compute_returns_and_advantage(last_values=values, dones=dones)
         callback.on_rollout_end()
@@ -145,7 +169,7 @@ class FastMaskablePPO(MaskablePPO):
             for first in range(0, n, size):
                 rows = order[first : first + size]
                 batch = {name: values[torch.from_numpy(rows)] for name, values in flat.items()}
-                told.append(self._learn_from(*self._outputs(seen, rows), batch, clip))
+                told.append(self._learn_from(*self.outputs(seen, rows), batch, clip))
             self._n_updates += 1
         names = ("entropy_loss", "policy_gradient_loss", "value_loss", "clip_fraction", "approx_kl")
         for name, values in zip(names, np.transpose(told), strict=False):
@@ -163,7 +187,7 @@ class FastMaskablePPO(MaskablePPO):
     ) -> tuple[float, ...]:
         """Learns from a minibatch; returns what is logged of it, the loss last."""
         legal = batch["action_masks"].bool()
-        log_probs = functional.log_softmax(torch.where(legal, logits, _ILLEGAL), dim=1)
+        log_probs = functional.log_softmax(torch.where(legal, logits, ILLEGAL), dim=1)
         log_prob = log_probs.gather(1, batch["actions"].long()).flatten()
         known = torch.where(
             legal, log_probs, 0.0

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sb3_contrib import MaskablePPO
-from torch.nn.functional import mse_loss
+from torch.nn import functional
 
+from okgin_env.learning.fast_ppo import ILLEGAL, FastMaskablePPO
 from okgin_env.players.base import Player
 from okgin_env.sb3 import OklahomaGinVecEnv
 
@@ -26,7 +26,7 @@ SMOOTHING = (
 
 
 def imitate(
-    model: MaskablePPO,
+    model: FastMaskablePPO,
     env: OklahomaGinVecEnv,
     teacher: Player,
     n_moves: int,
@@ -54,7 +54,7 @@ def imitate(
         raise ValueError(
             f"imitate_moves={n_moves}; allowed: more, in so few none of {env.num_envs} games comes to an end"
         )
-    optimizer = torch.optim.Adam(model.policy.parameters(), LEARNING_RATE)
+    optimizer = torch.optim.Adam(model.policy.parameters(), LEARNING_RATE, fused=True)
     n_batches = PASSES * max(1, n // BATCH)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, n_batches)
     rng = np.random.default_rng(model.seed)
@@ -63,16 +63,15 @@ def imitate(
         if k % max(1, n // BATCH) == 0:
             order, matched, seen = rng.permutation(n), 0, 0
         rows = order[(k * BATCH) % n :][:BATCH]
-        x = torch.from_numpy(observations[rows]).float().to(model.device)
         legal = torch.from_numpy(masks[rows]).to(model.device)
         taken = torch.from_numpy(actions[rows]).to(model.device)
         target = torch.from_numpy(returns[rows]).to(model.device)
-        log_probs = _log_probabilities(model, x, legal)
+        logits, values = model.outputs(observations, rows)
+        log_probs = functional.log_softmax(torch.where(legal, logits, ILLEGAL), dim=1)
         log_prob = log_probs.gather(1, taken[:, None]).flatten()
         spread = (log_probs * legal).sum(1) / legal.sum(1)
         likelihood = (1 - SMOOTHING) * log_prob + SMOOTHING * spread
-        values = model.policy.predict_values(x).flatten()
-        loss = -likelihood.mean() + model.vf_coef * mse_loss(values, target)
+        loss = -likelihood.mean() + model.vf_coef * functional.mse_loss(values, target)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -81,13 +80,6 @@ def imitate(
         seen += len(rows)
         progress(k + 1, n_batches)
     return matched / max(seen, 1)
-
-
-def _log_probabilities(model: MaskablePPO, x: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """(M, 108) log-probabilities of the actions, illegal ones far below zero."""
-    distribution = model.policy.get_distribution(x, legal.cpu().numpy()).distribution
-    assert isinstance(distribution, torch.distributions.Categorical)
-    return distribution.logits
 
 
 def _play(

@@ -30,7 +30,9 @@ def make_env(config: TrainConfig) -> OklahomaGinVecEnv:
 
 def make_model(config: TrainConfig, env: VecEnv) -> FastMaskablePPO:
     """The learner of a run, on its environment or on another of the same spaces."""
-    return FastMaskablePPO("MlpPolicy", env, **settings(config), stats_window_size=4096)
+    return FastMaskablePPO(
+        "MlpPolicy", env, **settings(config), precision=config.precision, stats_window_size=4096
+    )
 
 
 def settings(config: TrainConfig) -> dict[str, Any]:

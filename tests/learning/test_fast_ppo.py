@@ -21,8 +21,8 @@ from okgin_env.learning.model import make_env, settings
 CONFIG = replace(PRESETS["smoke"], games=32, rollout=16, batch=128, epochs=2, learning_rate=1e-3)
 
 
-def learner(kind: type[MaskablePPO]) -> Any:
-    model = kind("MlpPolicy", VecMonitor(make_env(CONFIG)), **settings(CONFIG))
+def learner(kind: type[MaskablePPO], **more: Any) -> Any:
+    model = kind("MlpPolicy", VecMonitor(make_env(CONFIG)), **settings(CONFIG), **more)
     model.learn(2 * CONFIG.games * CONFIG.rollout)  # two rollouts
     return model
 
@@ -31,8 +31,9 @@ def parameters(model: Any) -> list[np.ndarray]:
     return [p.detach().numpy().copy() for p in model.policy.parameters()]
 
 
-def test_the_same_rollout_gives_the_same_update_and_the_same_log() -> None:
-    fast, stock = learner(FastMaskablePPO), learner(MaskablePPO)
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_the_same_rollout_gives_the_same_update_and_the_same_log(precision: str) -> None:
+    fast, stock = learner(FastMaskablePPO, precision=precision), learner(MaskablePPO)
     stock.policy.load_state_dict(fast.policy.state_dict())
     for model in (fast, stock):  # both without a past
         model.policy.optimizer.state.clear()
@@ -48,14 +49,19 @@ def test_the_same_rollout_gives_the_same_update_and_the_same_log() -> None:
         np.random.seed(3)  # noqa: NPY002 - the order of minibatches
         model._current_progress_remaining = 1.0
         model.train()
-    for new, as_stock, old in zip(parameters(fast), parameters(stock), before, strict=True):
-        np.testing.assert_allclose(new, as_stock, atol=2e-5)
-        assert not np.array_equal(new, old)
+    now, as_stock = (np.concatenate(list(map(np.ravel, parameters(m)))) for m in (fast, stock))
+    old = np.concatenate(list(map(np.ravel, before)))
+    assert (now != old).mean() > 0.5
+    if precision == "float32":
+        np.testing.assert_allclose(now, as_stock, atol=2e-5)
+    else:  # Adam's first steps have one length: a small gradient of the wrong sign is seen as well as a large one
+        assert np.corrcoef(now - old, as_stock - old)[0, 1] > 0.95
     logs = [model.logger.name_to_value for model in (fast, stock)]
     wanted = {name for name in logs[1] if name.startswith("train/")}
     assert wanted == {name for name in logs[0] if name.startswith("train/")}
     for name in wanted:
-        assert logs[0][name] == pytest.approx(logs[1][name], abs=1e-3), name
+        near = 1e-3 if precision == "float32" else 2e-2
+        assert logs[0][name] == pytest.approx(logs[1][name], abs=near), name
 
 
 class _Silent:
@@ -68,8 +74,9 @@ class _Silent:
         return True
 
 
-def test_actions_are_drawn_from_the_policy_and_always_legal() -> None:
-    model = learner(FastMaskablePPO)
+@pytest.mark.parametrize(("precision", "near"), [("float32", 1e-4), ("bfloat16", 0.03)])
+def test_actions_are_drawn_from_the_policy_and_always_legal(precision: str, near: float) -> None:
+    model = learner(FastMaskablePPO, precision=precision)
     model.collect_rollouts(model.env, _Silent(), model.rollout_buffer, CONFIG.rollout)
     buffer = model.rollout_buffer
     taken = buffer.actions[..., 0].astype(np.int64)
@@ -80,8 +87,8 @@ def test_actions_are_drawn_from_the_policy_and_always_legal() -> None:
         values, log_probs, _ = model.policy.evaluate_actions(
             seen, torch.from_numpy(taken.ravel()), action_masks=masks
         )
-    np.testing.assert_allclose(buffer.log_probs.ravel(), log_probs.numpy(), atol=1e-4)
-    np.testing.assert_allclose(buffer.values.ravel(), values.numpy().ravel(), atol=1e-4)
+    np.testing.assert_allclose(buffer.log_probs.ravel(), log_probs.numpy(), atol=near)
+    np.testing.assert_allclose(buffer.values.ravel(), values.numpy().ravel(), atol=near)
     # Were they not drawn from it, what they come to on average would not be minus the entropy.
     with torch.no_grad():
         entropy = model.policy.get_distribution(seen, action_masks=masks).entropy().numpy()
