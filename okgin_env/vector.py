@@ -187,14 +187,16 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         elif same_step and ended.any():
             info = self._final(ended, hand_over, outputs)
             self._start(ended, outputs, but=outputs.dones)
-        dealt = self._ended  # begun anew in this step
+        dealt = ended if same_step else self._ended  # begun anew in this step
+        if match:
+            dealt = dealt | (hand_over & ~ended)
         self._ended = self._none.copy() if same_step else ended
         self._masks = outputs.masks
         self._observations = outputs.observations  # a reset of some games repeats the others' rows
         if mode == AutoresetMode.DISABLED:
             # Where that is the rule, what callers write into theirs does not come back to them.
             self._observations = outputs.observations.copy()
-        self._infos.dealt(self.games.states, np.flatnonzero(dealt | hand_over | truncated))
+        self._infos.dealt(self.games.states, np.flatnonzero(dealt))
         if same_step:
             hand_over &= ~ended
         info |= self._info(~self._none, hand_over, self._masks)
