@@ -30,6 +30,10 @@ RATIOS: Mapping[str, tuple[str, str, float | None, str]] = {
         "gym_make_per_s", "openspiel_python_per_s", 3, "gymnasium.make / OpenSpiel from Python"),
     "train_vs_free": (
         "train_native_per_s", "train_free_per_s", 0.85, "training / training on a free environment"),
+    "train_fast_vs_stock": (
+        "train_fast_per_s", "train_stock_per_s", 1.2, "our learner in float32 / sb3-contrib's MaskablePPO"),
+    "train_bf16_vs_stock": (
+        "train_bf16_per_s", "train_stock_per_s", 1.8, "our learner in bfloat16 / sb3-contrib's MaskablePPO"),
 }  # fmt: skip
 # Figures that are wanted as such: (bound, whether it is a least or a most)
 WANTED: Mapping[str, tuple[float, str]] = {
@@ -47,6 +51,9 @@ KEYS = (
     "rlcard_per_s",
     "train_native_per_s",
     "train_free_per_s",
+    "train_fast_per_s",
+    "train_bf16_per_s",
+    "train_stock_per_s",
     "cold_start_s",
     "warm_start_s",
 )  # in the JSON even when not measured, as null

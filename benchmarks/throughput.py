@@ -134,7 +134,7 @@ def _measure(
     players = _players(options, only, notes)
     n_cold, n_warm = 1 if options.quick else 2, 2
     total = len(players) * (repeats + 1)
-    total += n_cold * (1 + n_warm) * ("start" in only) + 2 * (repeats + 1) * ("train" in only)
+    total += n_cold * (1 + n_warm) * ("start" in only) + 5 * (repeats + 1) * ("train" in only)
     figures: dict[str, Figure] = {}
     with measure.progress(total, options.quiet) as tick:
         figures |= measure.race(players, repeats, seconds, options.clock, tick)
@@ -181,7 +181,10 @@ def _learners(options: argparse.Namespace, notes: list[str]) -> list[Contestant]
     except ImportError as error:
         notes.append(f"training left out ({error}); pip install 'okgin-env[train]'")
         return []
-    return training.contestants(options.train_preset, options.train_threads, options.quick)
+    found = training.contestants(options.train_preset, options.train_threads, options.quick)
+    if len(found) < 5:
+        notes.append("bfloat16 left out; this processor does not multiply it")
+    return found
 
 
 if __name__ == "__main__":

@@ -1,24 +1,25 @@
-"""MaskablePPO on the native VecEnv against MaskablePPO on an environment that costs nothing.
+"""Training on the native VecEnv against training on an environment that costs nothing, and our learner against sb3-contrib's.
 
-Both models have the settings of a `train.py` preset and train in turn, one rollout and its update at a time, so the
-ratio says what share of training the environment leaves to learning.
+All have the settings of a `train.py` preset and train in turn, one rollout and its update at a time. The first ratio says what
+share of training the environment leaves to learning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from torch.distributions import Distribution
 
 from benchmarks.measure import Contestant
 from okgin_env.learning.config import PRESETS, TrainConfig
-from okgin_env.learning.model import make_env, make_model
+from okgin_env.learning.fast_ppo import has_bfloat16
+from okgin_env.learning.model import make_env, make_model, settings
 from okgin_env.sb3 import OklahomaGinVecEnv
 
 STEPS_PER_EPISODE = 13  # the learner's decisions in a hand, about
@@ -88,7 +89,7 @@ class FreeVecEnv(VecEnv):
 
 
 def contestants(preset: str, threads: int, quick: bool) -> list[Contestant]:
-    """Training on the native and on the free environment, one rollout and update a piece.
+    """Training as `train.py` does, on a free environment, in each precision and with stock MaskablePPO: a rollout and its update.
 
     Args:
         preset: Preset of `train.py` whose settings both use.
@@ -100,26 +101,30 @@ def contestants(preset: str, threads: int, quick: bool) -> list[Contestant]:
         config = replace(config, rollout=config.rollout // 4)
     torch.set_num_threads(threads)
     Distribution.set_default_validate_args(False)  # as okgin_env/learning/ppo.py does
-    on = (
-        f"MaskablePPO, settings of train.py --preset {preset}, torch and environment on {threads} thread"
-        + "s" * (threads > 1)
-    )
-    kinds: tuple[tuple[str, VecEnv, str], ...] = (
-        ("train_native_per_s", make_env(config), f"{on}, native VecEnv"),
-        ("train_free_per_s", FreeVecEnv(make_env(replace(config, threads=1))), "- on an environment that costs nothing"),
-    )  # fmt: skip
-    return [
-        Contestant(key=key, label=label, play=_learner(config, env), seconds=0.0)
-        for key, env, label in kinds
+    on = f"settings of train.py --preset {preset}, torch and environment on {threads} thread{'s' * (threads > 1)}"
+    free = FreeVecEnv(make_env(replace(config, threads=1)))
+    rows: list[tuple[str, str, VecEnv, dict[str, Any]]] = [
+        ("train_native_per_s", f"train.py: {on}", make_env(config), {}),
+        ("train_free_per_s", "- on an environment that costs nothing", free, {}),
+        ("train_fast_per_s", "- in float32", make_env(config), {"precision": "float32"}),
     ]
+    if has_bfloat16():
+        rows.append(
+            ("train_bf16_per_s", "- in bfloat16", make_env(config), {"precision": "bfloat16"})
+        )
+    stock = MaskablePPO("MlpPolicy", VecMonitor(make_env(config)), **settings(config))
+    return [
+        *(_learning(key, label, make_model(replace(config, **more), VecMonitor(env)), config)
+          for key, label, env, more in rows),
+        _learning("train_stock_per_s", f"sb3-contrib's MaskablePPO: {on}", stock, config),
+    ]  # fmt: skip
 
 
-def _learner(config: TrainConfig, env: VecEnv) -> Callable[[], int]:
-    """One `learn()` of a rollout and its update, with the model that okgin_env/learning/model.py makes."""
-    model = make_model(config, VecMonitor(env))
+def _learning(key: str, label: str, model: MaskablePPO, config: TrainConfig) -> Contestant:
+    """One `learn()` of a rollout and its update."""
 
     def play() -> int:
         model.learn(config.rollout * config.games, reset_num_timesteps=False)
         return config.rollout * config.games
 
-    return play
+    return Contestant(key=key, label=label, play=play, seconds=0.0)
