@@ -19,7 +19,7 @@ except ImportError as error:
 from okgin_env.engine.buffers import Outputs, Rows
 from okgin_env.engine.decisions import OpponentLike, checked_actions
 from okgin_env.engine.games import Games
-from okgin_env.engine.infos import hand_infos, plain
+from okgin_env.engine.infos import hand_dicts
 from okgin_env.engine.seeding import check_seed, game_seeds
 from okgin_env.kernel.batch import MATCH
 from okgin_env.layout import N_ACTIONS
@@ -143,36 +143,21 @@ class OklahomaGinVecEnv(VecEnv):
         games = self.games
         match = games.episode == MATCH  # in which hands end that are not the end
         hands_before = games.states["n_hands"].copy() if match else None
+        outputs = games.step(self._actions, self._all, True)
+        observations, masks, rewards, dones, final_observations = outputs
+        self._masks = masks.view(np.bool_)
         infos = [_NO_INFO] * self.num_envs
-        outputs = games.step(
-            self._actions, self._all, True, partial(self._tell, infos, hands_before)
-        )
-        self._masks = outputs.masks.view(np.bool_)
-        return outputs.observations, outputs.rewards.astype(np.float32), outputs.dones, infos
-
-    def _tell(
-        self,
-        infos: list[dict[str, Any]],
-        hands_before: NDArray[np.int32] | None,
-        outputs: Outputs,
-        games: NDArray[np.int64],
-    ) -> None:
-        """Fills in the infos of some games, which lie one behind the other, from their ends of hands."""
-        at = slice(games[0], games[-1] + 1)
-        done = over = np.flatnonzero(outputs.dones[at]) + games[0]
-        if hands_before is not None:
-            over = np.flatnonzero(self.games.states["n_hands"][at] != hands_before[at]) + games[0]
-            over = np.union1d(over, done)
-        if not len(over):
-            return
-        match, seat = self.games.episode == MATCH, self.games.seat
-        told = hand_infos(self.games.finals, self.games.rules.players, match, seat, over)
-        names = tuple(told)
-        for i, *fields in zip(over.tolist(), *map(plain, told.values()), strict=True):
-            infos[i] = dict(zip(names, fields, strict=True))
-        for i, row in zip(done.tolist(), outputs.final_observations[done], strict=True):
-            infos[i]["terminal_observation"] = row
-            infos[i]["TimeLimit.truncated"] = False
+        hand_over = dones | (games.states["n_hands"] != hands_before) if match else dones
+        ended = np.flatnonzero(hand_over)
+        if len(ended):
+            told = hand_dicts(games.finals, games.rules.players, match, games.seat, ended)
+            for i, fields in zip(ended.tolist(), told, strict=True):
+                infos[i] = fields
+            done = np.flatnonzero(dones)
+            for i, row in zip(done.tolist(), final_observations[done], strict=True):
+                infos[i]["terminal_observation"] = row
+                infos[i]["TimeLimit.truncated"] = False
+        return observations, rewards.astype(np.float32), dones, infos
 
     def set_opponents(
         self, opponent: OpponentLike | None = None, *, pool: Sequence[OpponentLike] = ()

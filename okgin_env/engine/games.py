@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -209,11 +208,7 @@ class Games:
         return outputs
 
     def step(
-        self,
-        actions: NDArray[np.int64],
-        games: NDArray[np.int64],
-        autoreset: bool,
-        then: Callable[[Outputs, NDArray[np.int64]], object] | None = None,
+        self, actions: NDArray[np.int64], games: NDArray[np.int64], autoreset: bool
     ) -> Outputs:
         """Takes the learners' actions and plays on to their next decisions.
 
@@ -221,8 +216,6 @@ class Games:
             actions: (N,) int64 action ids; only those of `games` are read. Any other number is illegal.
             games: (M,) indices of the games to step.
             autoreset: Whether to start a new episode where one is over.
-            then: Called with what is returned and some of `games` once they are done, until all have been: what it does for
-                a share of them is done while other threads still play theirs.
 
         Returns:
             Fresh arrays; rows of games that were not stepped hold anything, but no done. Without a learner only
@@ -231,14 +224,7 @@ class Games:
         if not self._started:
             raise ResetNeeded("step() before the first reset()")
         outputs = self._buffers.fresh(autoreset)
-        self._advance(
-            actions,
-            games,
-            outputs,
-            True,
-            autoreset,
-            None if then is None else partial(then, outputs),
-        )
+        self._advance(actions, games, outputs, True, autoreset)
         return outputs
 
     def restore(self, states: NDArray[np.void], finals: NDArray[np.void]) -> None:
@@ -288,26 +274,9 @@ class Games:
         outputs: Outputs,
         pay: bool,
         autoreset: bool,
-        then: Callable[[NDArray[np.int64]], object] | None = None,
     ) -> None:
         """Steps games and asks outside players until every game is the learner's turn or over."""
         how = (self.episode, self.reward, pay, autoreset, self.recorder is not None)
-        outside = self._opponents.outside
-        if self.recorder is None and not outside:
-            self._play(actions, games, outputs, how, then)
-            return
-        self._ask_and_play(actions, games, outputs, how)
-        if then is not None:
-            then(games)
-
-    def _ask_and_play(
-        self,
-        actions: NDArray[np.int64],
-        games: NDArray[np.int64],
-        outputs: Outputs,
-        how: tuple[Any, ...],
-    ) -> None:
-        """Steps games that have players from outside, or whose hands somebody looks at."""
         step = self._play if self.recorder is None else self._play_and_record
         step(actions, games, outputs, how)
         outside = self._opponents.outside
@@ -332,11 +301,9 @@ class Games:
         games: NDArray[np.int64],
         outputs: Outputs,
         how: tuple[Any, ...],
-        then: Callable[[NDArray[np.int64]], object] | None = None,
     ) -> None:
         """One compiled call, or one for each thread on its share of the games."""
-        given = actions, tuple(outputs), how
-        self._threads.call(batch.step_games, self._tables, games, *given, then=then)
+        self._threads.call(batch.step_games, self._tables, games, actions, tuple(outputs), how)
 
     def _play_and_record(
         self,

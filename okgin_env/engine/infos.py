@@ -58,6 +58,26 @@ def hand_infos(
     return fields
 
 
+def hand_dicts(
+    finals: Any, n_players: int, match: bool, seat: int, chosen: NDArray[np.int64]
+) -> list[dict[str, Any]]:
+    """The fields of `hand_infos` for each of M hands, as a single environment has them."""
+    told = hand_infos(finals, n_players, match, seat, chosen)
+    columns = [plain(values) for values in told.values()]
+    # Written out, since many hands end in a step: three times as fast as from pairs of names and values.
+    found: list[dict[str, Any]] = [
+        {
+            "ending": ending, "knocker": knocker, "points": points, "deadwood": deadwood, "turns": turns,
+            "illegal_action": illegal, "scores": scores, "knock_limit": limit, "upcard": upcard,
+        }
+        for ending, knocker, points, deadwood, turns, illegal, scores, limit, upcard in zip(*columns[:9], strict=True)
+    ]  # fmt: skip
+    for name, column in [*zip(told, columns, strict=True)][9:]:  # of matches
+        for fields, value in zip(found, column, strict=True):
+            fields[name] = value
+    return found
+
+
 def hand_info(final: Any, n_players: int, match: bool, seat: int) -> dict[str, Any]:
     """The fields for the record of one hand that has ended, as plain values and fresh arrays (players,)."""
     fields = hand_infos(final, n_players, match, seat)

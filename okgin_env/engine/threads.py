@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from okgin_env.utils.errors import shown
 
-_SHARE = 0.85  # of the other threads' games gets the one that has more to do
 _MIN_PER_THREAD = 64  # fewer games than this are not worth handing to another thread
 
 
@@ -35,43 +34,21 @@ class Threads:
         self._owner = 0
 
     def call(
-        self,
-        function: Callable[..., object],
-        tables: Any,
-        games: NDArray[np.int64],
-        *more: Any,
-        then: Callable[[NDArray[np.int64]], object] | None = None,
+        self, function: Callable[..., object], tables: Any, games: NDArray[np.int64], *more: Any
     ) -> None:
-        """Calls `function(tables, games, *more)`, or that in each thread with its share of the games.
-
-        Args:
-            function: Compiled, and safe to call for several games at once.
-            tables: Its first argument.
-            games: (M,) indices.
-            more: Its further arguments.
-            then: Called in this thread with each share once it is done; this thread's share is the smaller for it.
-        """
+        """Calls `function(tables, games, *more)`, or that in each thread with its share of the games."""
         if self.n == 1 or len(games) < 2 * _MIN_PER_THREAD:
             function(tables, games, *more)
-            if then is not None:
-                then(games)
             return
         if self._pool is None or self._owner != os.getpid():  # threads do not survive a fork
             self._pool = ThreadPoolExecutor(self.n - 1)
             self._owner = os.getpid()
-        share = _SHARE if then is not None else 1.0  # of what each of the others gets
-        first = share / (self.n - 1 + share)
-        ends = [round(len(games) * (first + (1 - first) * k / (self.n - 1))) for k in range(self.n)]
-        others = [games[begin:end] for begin, end in pairwise(ends)]
+        ends = [len(games) * k // self.n for k in range(self.n + 1)]
+        own, *others = (games[begin:end] for begin, end in pairwise(ends))
         started = [self._pool.submit(function, tables, part, *more) for part in others]
-        own = games[: ends[0]]
         function(tables, own, *more)
-        if then is not None:
-            then(own)
-        for part, call in zip(others, started, strict=True):
-            call.result()
-            if then is not None:
-                then(part)
+        for part in started:
+            part.result()
 
     def close(self) -> None:
         """Ends the threads; they start again when they are needed."""
