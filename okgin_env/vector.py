@@ -90,7 +90,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         size = self.games.layout.size
         self.single_observation_space = self.games.observation_space()
         self.single_action_space = spaces.Discrete(N_ACTIONS)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.observation_space = _batched(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         match = self.games.episode == MATCH
         self._infos = Infos(num_envs, self.games.rules.players, match, seat)
@@ -317,6 +317,15 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
                 values[~present] = nothing
             info[name], info[f"_{name}"] = values, present
         return info
+
+
+def _batched(space: spaces.Box, n: int) -> spaces.Box:
+    """The space of n observations, whose limits take the memory of one: they would be most of what a game needs."""
+    batched: Any = batch_space(space, n)
+    for name in ("low", "high", "bounded_below", "bounded_above"):
+        limits = getattr(batched, name)
+        setattr(batched, name, np.broadcast_to(limits[0].copy(), limits.shape))
+    return batched
 
 
 def _check_max_steps(steps: int | None) -> int | None:
