@@ -196,10 +196,11 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         if mode == AutoresetMode.DISABLED:
             # Where that is the rule, what callers write into theirs does not come back to them.
             self._observations = outputs.observations.copy()
-        self._infos.dealt(self.games.states, np.flatnonzero(dealt))
+        if len(games := np.flatnonzero(dealt)):
+            self._infos.dealt(self.games.states, games)
         if same_step:
             hand_over &= ~ended
-        info |= self._info(~self._none, hand_over, self._masks)
+        info |= self._info(None, hand_over, self._masks)
         return outputs.observations, outputs.rewards, outputs.dones, truncated, info
 
     def set_opponents(
@@ -269,9 +270,9 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
 
     def _out_of_time(self, stepped: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Counts a step of some games, and says in which the time is up."""
-        self._elapsed[stepped] += 1
         late = self._none.copy()
         if self._max_steps is not None:
+            self._elapsed[stepped] += 1
             late[stepped] = self._elapsed[stepped] >= self._max_steps
         return late
 
@@ -303,18 +304,22 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         }  # fmt: skip
 
     def _info(
-        self, present: NDArray[np.bool_], hand_over: NDArray[np.bool_], masks: NDArray[np.int8]
+        self,
+        present: NDArray[np.bool_] | None,
+        hand_over: NDArray[np.bool_],
+        masks: NDArray[np.int8],
     ) -> dict[str, Any]:
-        """Info of the games that are present, as `SyncVectorEnv` collects it: batched arrays, each with its mask."""
+        """Info of the games that are present (None: all), as `SyncVectorEnv` collects it: batched arrays, each with its mask."""
         fields = {"action_mask": masks, **self._infos.batch(self.games.finals, hand_over)}
-        info: dict[str, Any] = {}
-        whole = present.all()
-        for name, values in fields.items():
-            if not whole:
-                if name == "action_mask":
-                    values = masks.copy()
+        if present is None:
+            present = ~self._none
+        elif not present.all():
+            fields["action_mask"] = masks.copy()
+            for values in fields.values():
                 nothing: Any = None if values.dtype == object else 0
                 values[~present] = nothing
+        info: dict[str, Any] = {}
+        for name, values in fields.items():
             info[name], info[f"_{name}"] = values, present
         return info
 
