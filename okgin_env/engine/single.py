@@ -31,10 +31,8 @@ class SingleGame(Games):
 
     def __init__(self, rules: RulesLike, **more: Any) -> None:
         super().__init__(1, rules, **more)
-        self.observation, self.mask = (
-            np.zeros(self.layout.size, np.int8),
-            np.ones(N_ACTIONS, np.int8),
-        )
+        self.observation = np.zeros(self.layout.size, np.int8)
+        self.mask = np.ones(N_ACTIONS, np.int8)
         self._reward, self._done = np.zeros(1), np.zeros(1, np.bool_)
         written = (self.observation, self.mask, self._reward, self._done)
         states, finals, _, *seating = self._tables
@@ -44,9 +42,7 @@ class SingleGame(Games):
 
     def begin(self, options: dict[str, Any] | None = None) -> None:
         """Starts an episode, as `Games.reset` does."""
-        outputs = self.reset(
-            _ONE, options
-        )  # fresh arrays: where options are refused, nothing has changed
+        outputs = self.reset(_ONE, options)  # where options are refused, nothing has changed
         self.observation[:], self.mask[:] = outputs.observations[0], outputs.masks[0]
 
     def play(self, action: int) -> int:

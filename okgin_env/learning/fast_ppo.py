@@ -96,7 +96,7 @@ class FastMaskablePPO(MaskablePPO):
         on_cpu = self.device.type == "cpu"
         asked = self.precision == "bfloat16" or (self.precision == "auto" and has_bfloat16())
         half = on_cpu and asked
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
             if half or not on_cpu:
                 read = torch.from_numpy(observations[rows]).to(self.device)
                 read = read.to(torch.bfloat16 if half else torch.float32)
