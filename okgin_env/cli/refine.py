@@ -7,7 +7,7 @@ import inspect
 from importlib.util import find_spec
 from pathlib import Path
 
-from okgin_env.learning import naming_extra
+from okgin_env.learning import NEEDS, naming_extra
 from okgin_env.learning.config import ENDLESS, check_range
 from okgin_env.learning.refine.config import Refinement
 from okgin_env.utils.commands import add_options, options_of, run, terminal_width
@@ -32,7 +32,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
 
 def _refine(args: argparse.Namespace) -> None:
     if find_spec("torch") is None:  # looking for it is cheap, importing it is not
-        raise ImportError("training needs: pip install 'okgin-env[train]'")
+        raise ImportError(NEEDS)
     asked = Refinement(args.policy, **options_of(args, Refinement))
     check_range("workers", args.workers, 1, ENDLESS)
     asked.check()

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+NEEDS = "training needs: pip install 'okgin-env[train]'"
+
 
 @contextmanager
 def naming_extra() -> Iterator[None]:
@@ -26,5 +28,4 @@ def naming_extra() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        needed = f"{error}; training needs: pip install 'okgin-env[train]'"
-        raise ModuleNotFoundError(needed, name=error.name) from error
+        raise ModuleNotFoundError(f"{error}; {NEEDS}", name=error.name) from error
