@@ -324,7 +324,7 @@ class OklahomaGinVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArra
         return info
 
 
-def _batched(space: spaces.Box, n: int) -> spaces.Box:
+def _batched(space: Any, n: int) -> Any:
     """The space of n observations, whose limits take the memory of one: they would be most of what a game needs."""
     batched: Any = batch_space(space, n)
     for name in ("low", "high", "bounded_below", "bounded_above"):
