@@ -195,7 +195,8 @@ class _Tournament:
     def _narrow(self, a: str, b: str, target: int) -> bool:
         """Whether the first `target` deals are enough, whatever a round that was killed has left of later ones."""
         points = self.played[a, b, "hands"].points(self.plan.seed, target)
-        _, low, high = statistics.clustered_mean(points)
+        most = self.plan.rules.most_points
+        _, low, high = statistics.clustered_mean(points, most=most)
         return high - low <= (self.plan.until or 0)
 
     def _missing(self, a: str, b: str, kind: str, target: int) -> Iterator[Task]:
@@ -254,7 +255,7 @@ class _Tournament:
         played = {key: found for key, found in sorted(self.played.items()) if found.tasks}
         checks = [summary.seat_check(pairs, plan.rules)]
         checks += [
-            summary.clone_check(found.joined())
+            summary.clone_check(found.joined(), plan.rules.most_points)
             for (a, b, _), found in played.items()
             if b == double_name(a) and a in self.seated
         ]
@@ -262,7 +263,9 @@ class _Tournament:
         content: dict[str, Any] = {
             "rules": plan.rules.label,
             "seed": seeds[0] if len(seeds) == 1 else seeds,
-            "pairs": summary.summaries(pairs, summary.speeds(pairs, players, plan.rules)),
+            "pairs": summary.summaries(
+                pairs, summary.speeds(pairs, players, plan.rules), plan.rules.most_points
+            ),
             "ratings": summary.ratings(pairs),
             "nash": summary.nash(pairs),
             "checks": [check for check in checks if check is not None],

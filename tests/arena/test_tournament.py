@@ -843,7 +843,7 @@ def test_nothing_but_forfeits_is_said_and_is_exit_status_3(tmp_path: Path) -> No
     found = _evaluate(tmp_path, "mybots:Cheat", "simple")
     assert found.returncode == evaluate.FORFEITED == 3, found.stderr
     assert "cheat and simple: every hand was forfeited, none was played" in found.stdout
-    assert "(-100.00 to -100.00) with 4 forfeits |" in found.stdout
+    assert "| -100.00 (-121.05 to +89.42) with 4 forfeits |" in found.stdout
     found = _evaluate(tmp_path, "mybots:Cheat", "mybots:Patient", "simple")
     assert found.returncode == 0, found.stderr
     assert found.stdout.count("every hand was forfeited") == 2
