@@ -89,7 +89,7 @@ def ratings(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     """Bradley-Terry ratings on the Elo scale from matches (or hands), with 95 % intervals from resampled deals.
 
     `ANCHOR`, if it played, is 0, and the others' intervals are of their distance from it. An end is infinite where nothing
-    bounds it: nobody won against a player that won everything. `note` says so in words.
+    bounds it: nobody won against a player that won everything. `note` says so in words. The anchor has no interval.
     """
     names, tallies = _tallies(pairs)
     rng = np.random.default_rng(0)
@@ -106,14 +106,13 @@ def ratings(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     if any(t.n_deals < 2 for t in tallies):  # a single deal says nothing of others
         no_low[:] = no_high[:] = True
     low[no_low], high[no_high] = -np.inf, np.inf
-    if anchor is not None:
-        low[anchor] = high[anchor] = _NAN
-    entries = [
+    rows = zip(names, elo.tolist(), low.tolist(), high.tolist(), strict=True)
+    entries: list[dict[str, Any]] = [
         {"player": name, "elo": e, "low": lo, "high": hi, "note": _record(wins, k, anchor)}
-        for k, (name, e, lo, hi) in enumerate(
-            zip(names, elo.tolist(), low.tolist(), high.tolist(), strict=True)
-        )
+        for k, (name, e, lo, hi) in enumerate(rows)
     ]
+    if anchor is not None:
+        entries[anchor] |= {"low": None, "high": None}
     return sorted(entries, key=lambda entry: -entry["elo"])
 
 

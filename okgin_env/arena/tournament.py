@@ -129,26 +129,17 @@ class _Tournament:
         self.played: defaultdict[tuple[str, str, str], PairResults] = defaultdict(
             lambda: PairResults(lambda task: store.get(task, hands=False).results)
         )
-        for task in store.tasks():
-            if not (plan.again == "faults" and self._failed(task)):
-                self._keep(task, self._stored(task))
+        for task, played in store.rows(mend=True):
+            if not (plan.again == "faults" and self._failed(task, played)):
+                self._keep(task, played)
 
-    def _stored(self, task: Task) -> Played:
-        """A row of the store; without its hands to look at where these are damaged."""
-        try:
-            return self.store.get(task)
-        except ValueError as error:
-            played = self.store.get(task, hands=False)  # raises again where the numbers are damaged
-            _log.warning("%s; its hands are not shown", error)
-            return played
-
-    def _failed(self, task: Task) -> bool:
+    def _failed(self, task: Task, played: Played) -> bool:
         """Whether deals that are to be played ended in faults of a program; if so the row is dropped."""
         planned = self.plan.n_deals if task.kind == "hands" else self.plan.n_match_deals
         ours = task.seed == self.plan.seed and (task.a, task.b) in self.pairs
         if not ours or task.first >= planned:
             return False
-        faults = self.store.get(task, hands=False).results.faults.sum(axis=(0, 1, 2))
+        faults = played.results.faults.sum(axis=(0, 1, 2))
         failed = bool(faults[FAULTS.index("illegal") + 1 :].any())
         if failed:
             self.store.drop(task)
