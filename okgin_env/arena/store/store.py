@@ -107,7 +107,7 @@ class Store:
         """SQLite's errors in one line with the file's name."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # of damaged names, too
             kind = OSError if isinstance(error, sqlite3.OperationalError) else ValueError
             raise kind(f"results file '{self.path}': {told(error)}") from error
 
