@@ -121,7 +121,7 @@ def evaluate(args: argparse.Namespace) -> int:
     outcome = tournament.run(field, plan, store=store, about={"commit": commit()})
     if more.json is not None:
         tables.write_json(more.json, outcome.content)
-    said = tables.as_text(outcome.content, terminal_width())
+    written = None
     if more.report is not None:
         from rich.console import Console
 
@@ -131,8 +131,9 @@ def evaluate(args: argparse.Namespace) -> int:
         with NeverSilent(console=Console(stderr=True)) as bar:
             bar.add_task("writing the report", total=None)
             written = page.write_report(more.report, outcome)
-        said += f"\n\nreport: {written}"
-    print(said)
+    print(tables.as_text(outcome.content, terminal_width()))
+    if written is not None:
+        print(f"\nreport: {written}")
     pairs = outcome.content["pairs"]
     return FORFEITED if len(tables.all_forfeited(pairs)) == len(pairs) else 0
 

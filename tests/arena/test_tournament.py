@@ -874,6 +874,18 @@ def test_output_that_cannot_be_written_loses_no_file(tmp_path: Path) -> None:
     assert (tmp_path / "b.json").is_file()
 
 
+def test_a_closed_output_loses_no_file(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    words = ["simple", "knocker", *SMALL, "--store", "s", "--json", "a.json", "--report", "r"]
+    line = [sys.executable, str(ROOT / "evaluate.py"), *words]
+    found = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *line], cwd=tmp_path, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    assert json.loads((tmp_path / "a.json").read_text())["pairs"][0]["hands"] == 4
+    assert (tmp_path / "r" / "report.html").is_file()
+    assert Store(tmp_path / "s").tasks()
+
+
 def test_again_needs_a_store() -> None:
     assert evaluate.main(["simple", "knocker", "--again", "faults"]) == 2
 

@@ -161,7 +161,7 @@ def _leader(report: Report) -> str:
     first, second = report.standings[:2]
     lead = f"{first.player} leads {len(report.standings)} players"
     gap = first.elo.value - second.elo.value
-    if rating(first.elo) != signed(first.elo.value, 0):
+    if math.isfinite(first.elo.low) != math.isfinite(first.elo.high):
         return f"{lead}, rated {rating(first.elo)}"
     if math.isfinite(gap):
         return f"{lead}, {plain(gap, 0)} Elo ahead of {second.player}"

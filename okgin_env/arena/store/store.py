@@ -69,8 +69,10 @@ class Store:
                     about = {"format": FORMAT, "rules": rules.label}
                     self._db.executemany("INSERT INTO about VALUES (?, ?)", about.items())
         self._check_format()
-        about = self.about()
-        self.rules = Rules.from_label(about.get("rules", ""))
+        try:
+            self.rules = Rules.from_label(self.about().get("rules", ""))
+        except ValueError as error:
+            raise self._refusal(f"has no rules: {error}") from error
         if rules not in (None, self.rules):
             raise self._refusal(
                 f"has rules {self.rules.label}; allowed: {rules.label}, or another file"
