@@ -286,6 +286,28 @@ def test_made_up_columns_cost_their_row(
     assert not caplog.records
 
 
+def test_a_strangers_bad_row_is_not_merged(
+    stored: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The others are; it is said once; the stranger's file stays as it is. So is a row of nobody that the file knows."""
+    path = tmp_path / "theirs.sqlite"
+    shutil.copy(stored, path)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE played SET seconds_a = 1 WHERE kind = 'hands'")
+    before = path.read_bytes()
+    mine, theirs = Store(None, CLASSIC), Store(path)
+    assert replay(theirs, 9) == 1
+    assert mine.merge(theirs) == 1
+    assert [task.kind for task in mine.tasks()] == ["matches"]
+    [line] = [record.getMessage() for record in caplog.records]
+    assert line.startswith(f"results file '{path}': 'camper' against 'knocker', seed '0', 'hands' ")
+    assert line.endswith("is damaged: digest; allowed: that of the row; the row is left out")
+    assert path.read_bytes() == before
+    theirs._db.execute("DELETE FROM players WHERE name = 'knocker'")
+    assert Store(None, CLASSIC).merge(theirs) == 0
+    assert "players; allowed: those of the file" in caplog.text
+
+
 def test_a_shown_hand_must_be_one_of_the_row(stored: Path) -> None:
     """Another deal's hands look right by themselves."""
     store = Store(stored, CLASSIC)
