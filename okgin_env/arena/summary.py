@@ -103,7 +103,7 @@ def ratings(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     elo, samples = rated(), [rated(rng) for _ in range(N_RESAMPLED)]
     low, high = np.percentile(samples, [2.5, 97.5], axis=0)
     no_low, no_high = statistics.unbounded(wins, anchor)
-    if any(t.n_deals < 2 for t in tallies):  # a single deal says nothing of others
+    if not tallies or any(t.n_deals < 2 for t in tallies):  # one deal says nothing of others
         no_low[:] = no_high[:] = True
     low[no_low], high[no_high] = -np.inf, np.inf
     rows = zip(names, elo.tolist(), low.tolist(), high.tolist(), strict=True)

@@ -288,6 +288,13 @@ def test_single_deal_rates_nobody() -> None:
             assert (rated["low"], rated["high"]) == (-np.inf, np.inf)
 
 
+def test_a_player_against_itself_has_no_rating_of_width_nothing() -> None:
+    knocker = players.make("knocker")
+    played = play_deals(knocker, knocker, Rules.preset("classic"), 0, 0, 20)
+    [rated] = ratings([Pair(played.results, None, played.knocks)])
+    assert (rated["elo"], rated["low"], rated["high"]) == (0, -np.inf, np.inf)
+
+
 def test_who_won_everything_is_rated_at_least(tmp_path: Path) -> None:
     """One end, in JSON and in words; the anchor has none."""
     rules, names = Rules.preset("classic"), ("simple", "random", "knocker")
