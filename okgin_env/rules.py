@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from okgin_env.layout import MAX_PLAYERS, MAX_TURNS, NEXT_DEALER, VOID_DEALER
+from okgin_env.layout import FORFEIT_POINTS, MAX_PLAYERS, MAX_TURNS, NEXT_DEALER, VOID_DEALER
 from okgin_env.utils.errors import shown
 
+MOST_PIPS = 10  # of a card
 PRESETS = ("classic", "french", "gin", "eaai", "openspiel")
 EXAMPLE = "'classic(gin_bonus=20)'"  # of a label, in errors
 
@@ -221,6 +222,19 @@ class Rules:
         shown = [f"players={self.players}"] if self.players > 2 else []
         shown += [f"{name}={getattr(self, name)}" for name in changed]
         return f"{nearest}({', '.join(shown)})" if shown else nearest
+
+    @property
+    def most_points(self) -> int:
+        """Points of a hand that no seat can have more of; a bound, which no hand may reach."""
+        deadwood = (self.players - 1) * self.hand_size * MOST_PIPS
+        gin = deadwood + max(self.gin_bonus, self.big_gin_bonus)
+        undercut = self.most_knocked + self.undercut_bonus
+        return max(max(gin, undercut) * (2 if self.spades_double else 1), FORFEIT_POINTS)
+
+    @property
+    def most_knocked(self) -> int:
+        """The most deadwood that any upcard lets a player knock with."""
+        return MOST_PIPS if isinstance(self.knock_limit, str) else self.knock_limit
 
     def to_record(self) -> np.ndarray:
         """The rules as compiled code reads them: a (1,) array of `RULES_DTYPE`."""

@@ -23,22 +23,25 @@ _ALARM = 3.29 / 1.96  # from a 95 % interval to a 99.9 % one
 _NAN = float("nan")
 
 
-def summaries(pairs: Sequence[Pair], speeds: Mapping[str, float]) -> list[dict[str, Any]]:
+def summaries(
+    pairs: Sequence[Pair], speeds: Mapping[str, float], most: float = np.inf
+) -> list[dict[str, Any]]:
     """The entries of all pairs in the JSON file, with p-values corrected for their number.
 
     Args:
         pairs: What was played.
         speeds: Milliseconds a decision of each player.
+        most: The most points of a hand (`Rules.most_points`).
     """
-    entries = [summary(pair, speeds) for pair in pairs]
+    entries = [summary(pair, speeds, most) for pair in pairs]
     corrected = statistics.holm([entry["p_points"] for entry in entries])
     return [{**entry, "p_holm": p} for entry, p in zip(entries, corrected, strict=True)]
 
 
-def summary(pair: Pair, speeds: Mapping[str, float]) -> dict[str, Any]:
+def summary(pair: Pair, speeds: Mapping[str, float], most: float = np.inf) -> dict[str, Any]:
     """One pair's entry: points are a's minus b's, shares are of all hands."""
     hands, names = pair.hands, (pair.hands.a, pair.hands.b)
-    points, low, high = statistics.clustered_mean(hands.points)
+    points, low, high = statistics.clustered_mean(hands.points, most=most)
     decided = (hands.winner >= 0).astype(np.float64)
     played = [results for results in (hands, pair.matches) if results is not None]
     faults = np.sum([results.faults.sum(axis=(0, 1)) for results in played], axis=0)
@@ -72,7 +75,7 @@ def _matches(matches: Results | None) -> dict[str, Any]:
         return {"matches": 0, "match_win_rate": _NAN, "match_ci95": [_NAN, _NAN]}
     won = 1.0 * (matches.winner == 0)
     won[matches.winner < 0] = 0.5  # undecided after layout.MAX_MATCH_HANDS
-    rate, low, high = statistics.clustered_mean(won)
+    rate, low, high = statistics.clustered_share(won)
     return {"matches": won.size, "match_win_rate": rate, "match_ci95": [low, high]}
 
 
@@ -85,22 +88,42 @@ def _share(hands: Results, *endings: str, by: int | None = None) -> float:
 def ratings(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     """Bradley-Terry ratings on the Elo scale from matches (or hands), with 95 % intervals from resampled deals.
 
-    `ANCHOR`, if it played, is 0, and the others' intervals are of their distance from it.
+    `ANCHOR`, if it played, is 0, and the others' intervals are of their distance from it. An end is infinite where nothing
+    bounds it: nobody won against a player that won everything. `note` says so in words. The anchor has no interval.
     """
     names, tallies = _tallies(pairs)
     rng = np.random.default_rng(0)
+    anchor = names.index(ANCHOR) if ANCHOR in names else None
+    wins = statistics.counted_wins(tallies, len(names))
 
     def rated(rng: np.random.Generator | None = None) -> NDArray[np.float64]:
-        elo = statistics.bradley_terry(statistics.counted_wins(tallies, len(names), rng))
-        return elo - elo[names.index(ANCHOR)] if ANCHOR in names else elo
+        elo = statistics.bradley_terry(statistics.possible_wins(tallies, len(names), rng))
+        return elo if anchor is None else elo - elo[anchor]
 
     elo, samples = rated(), [rated(rng) for _ in range(N_RESAMPLED)]
     low, high = np.percentile(samples, [2.5, 97.5], axis=0)
-    if any(t.counts.sum() < 2 for t in tallies):  # a single deal says nothing of others
-        low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+    no_low, no_high = statistics.unbounded(wins, anchor)
+    if not tallies or any(t.n_deals < 2 for t in tallies):  # one deal says nothing of others
+        no_low[:] = no_high[:] = True
+    low[no_low], high[no_high] = -np.inf, np.inf
     rows = zip(names, elo.tolist(), low.tolist(), high.tolist(), strict=True)
-    entries = [{"player": name, "elo": e, "low": lo, "high": hi} for name, e, lo, hi in rows]
+    entries: list[dict[str, Any]] = [
+        {"player": name, "elo": e, "low": lo, "high": hi, "note": _record(wins, k, anchor)}
+        for k, (name, e, lo, hi) in enumerate(rows)
+    ]
+    if anchor is not None:
+        entries[anchor] |= {"low": None, "high": None}
     return sorted(entries, key=lambda entry: -entry["elo"])
+
+
+def _record(wins: NDArray[np.float64], k: int, anchor: int | None) -> str:
+    """A remark on a player's rating, where its interval needs one."""
+    if k == anchor:
+        return "fixed"
+    won, lost = wins[k].any(), wins[:, k].any()
+    if won == lost:
+        return ""
+    return "won everything" if won else "lost everything"
 
 
 def nash(pairs: Sequence[Pair]) -> dict[str, Any] | None:
@@ -133,18 +156,18 @@ def seat_check(pairs: Sequence[Pair], rules: Rules) -> dict[str, Any] | None:
         return None
     n_deals = min(len(pair.hands.points) for pair in pairs)  # the pairs play the same deals
     columns = np.mean([pair.hands.points[:n_deals] for pair in pairs], axis=0)
+    most = 2.0 * rules.most_points
     differences = columns[:, :1] - columns.mean(axis=1, keepdims=True)
     name = "seat 0 against the mean of all seats, points a hand"
     text = "nothing, since the first dealer is drawn"
-    return _check(name, text, *statistics.clustered_mean(differences))
+    return _check(name, text, *statistics.clustered_mean(differences, most=most))
 
 
-def clone_check(results: Results) -> dict[str, Any]:
+def clone_check(results: Results, most: float = np.inf) -> dict[str, Any]:
     """A player against its double, which only draws other random numbers: nothing."""
     name = f"{results.a} against its double, points a hand"
-    return _check(
-        name, "nothing: it differs by chance only", *statistics.clustered_mean(results.points)
-    )
+    found = statistics.clustered_mean(results.points, most=most)
+    return _check(name, "nothing: it differs by chance only", *found)
 
 
 def _check(name: str, text: str, value: float, low: float, high: float) -> dict[str, Any]:

@@ -129,26 +129,17 @@ class _Tournament:
         self.played: defaultdict[tuple[str, str, str], PairResults] = defaultdict(
             lambda: PairResults(lambda task: store.get(task, hands=False).results)
         )
-        for task in store.tasks():
-            if not (plan.again == "faults" and self._failed(task)):
-                self._keep(task, self._stored(task))
+        for task, played in store.rows(mend=True):
+            if not (plan.again == "faults" and self._failed(task, played)):
+                self._keep(task, played)
 
-    def _stored(self, task: Task) -> Played:
-        """A row of the store; without its hands to look at where these are damaged."""
-        try:
-            return self.store.get(task)
-        except ValueError as error:
-            played = self.store.get(task, hands=False)  # raises again where the numbers are damaged
-            _log.warning("%s; its hands are not shown", error)
-            return played
-
-    def _failed(self, task: Task) -> bool:
+    def _failed(self, task: Task, played: Played) -> bool:
         """Whether deals that are to be played ended in faults of a program; if so the row is dropped."""
         planned = self.plan.n_deals if task.kind == "hands" else self.plan.n_match_deals
         ours = task.seed == self.plan.seed and (task.a, task.b) in self.pairs
         if not ours or task.first >= planned:
             return False
-        faults = self.store.get(task, hands=False).results.faults.sum(axis=(0, 1, 2))
+        faults = played.results.faults.sum(axis=(0, 1, 2))
         failed = bool(faults[FAULTS.index("illegal") + 1 :].any())
         if failed:
             self.store.drop(task)
@@ -195,7 +186,8 @@ class _Tournament:
     def _narrow(self, a: str, b: str, target: int) -> bool:
         """Whether the first `target` deals are enough, whatever a round that was killed has left of later ones."""
         points = self.played[a, b, "hands"].points(self.plan.seed, target)
-        _, low, high = statistics.clustered_mean(points)
+        most = self.plan.rules.most_points
+        _, low, high = statistics.clustered_mean(points, most=most)
         return high - low <= (self.plan.until or 0)
 
     def _missing(self, a: str, b: str, kind: str, target: int) -> Iterator[Task]:
@@ -254,7 +246,7 @@ class _Tournament:
         played = {key: found for key, found in sorted(self.played.items()) if found.tasks}
         checks = [summary.seat_check(pairs, plan.rules)]
         checks += [
-            summary.clone_check(found.joined())
+            summary.clone_check(found.joined(), plan.rules.most_points)
             for (a, b, _), found in played.items()
             if b == double_name(a) and a in self.seated
         ]
@@ -262,7 +254,9 @@ class _Tournament:
         content: dict[str, Any] = {
             "rules": plan.rules.label,
             "seed": seeds[0] if len(seeds) == 1 else seeds,
-            "pairs": summary.summaries(pairs, summary.speeds(pairs, players, plan.rules)),
+            "pairs": summary.summaries(
+                pairs, summary.speeds(pairs, players, plan.rules), plan.rules.most_points
+            ),
             "ratings": summary.ratings(pairs),
             "nash": summary.nash(pairs),
             "checks": [check for check in checks if check is not None],

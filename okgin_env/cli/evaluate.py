@@ -41,6 +41,9 @@ class More:
         None, "keep results in this file (SQLite) as they come, and go on from it"
     )
     merge: tuple[Path, ...] = option((), "first take over the results of these files")
+    replay: int = option(
+        3, "rows of built-in players that are played again of each merged file, to compare"
+    )
     report: Path | None = option(None, "also write report.html, figures and CSV files here")
     move_time: float = option(1.0, "seconds a cmd: player has for a move")
 
@@ -54,6 +57,8 @@ class More:
         """
         if self.merge and self.store is None:
             raise ValueError("--merge; allowed: with --store FILE, which they are merged into")
+        if self.replay < 0:
+            raise ValueError(f"--replay {self.replay}; allowed: 0 or more")
         if again and self.store is None:
             raise ValueError(f"--again {again}; allowed: with --store FILE, whose deals they are")
         if self.json and self.store and self.json.resolve() == self.store.resolve():
@@ -101,6 +106,7 @@ def evaluate(args: argparse.Namespace) -> int:
     plan, more = Plan(**options_of(args, Plan)), More(**options_of(args, More))
     field = [players.make(spec, move_time=more.move_time) for spec in args.players]
     from okgin_env.arena import tournament  # after --help: it takes a moment to import
+    from okgin_env.arena.replay import replay
     from okgin_env.arena.report import tables
     from okgin_env.arena.store.provenance import commit
     from okgin_env.arena.store.store import Store
@@ -108,11 +114,14 @@ def evaluate(args: argparse.Namespace) -> int:
     more.check_files(plan.again)
     store = Store(more.store, plan.rules)
     for path in more.merge:
-        print(f"{path}: {store.merge(Store(path))} new rows", file=sys.stderr)
+        other = Store(path)
+        n_played = replay(other, more.replay)
+        told = f"{store.merge(other)} new rows; {n_played} played again, which agree"
+        print(f"{path}: {told}", file=sys.stderr)
     outcome = tournament.run(field, plan, store=store, about={"commit": commit()})
     if more.json is not None:
         tables.write_json(more.json, outcome.content)
-    said = tables.as_text(outcome.content, terminal_width())
+    written = None
     if more.report is not None:
         from rich.console import Console
 
@@ -122,8 +131,9 @@ def evaluate(args: argparse.Namespace) -> int:
         with NeverSilent(console=Console(stderr=True)) as bar:
             bar.add_task("writing the report", total=None)
             written = page.write_report(more.report, outcome)
-        said += f"\n\nreport: {written}"
-    print(said)
+    print(tables.as_text(outcome.content, terminal_width()))
+    if written is not None:
+        print(f"\nreport: {written}")
     pairs = outcome.content["pairs"]
     return FORFEITED if len(tables.all_forfeited(pairs)) == len(pairs) else 0
 

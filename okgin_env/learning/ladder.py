@@ -49,7 +49,7 @@ def climb(
     n_deals = max(2, n_hands // rules.players)
     for name in rungs:
         played = play_deals(agent, players.make(name), rules, EVALUATION_SEED, 0, n_deals)
-        mean, low, high = clustered_mean(played.results.points)
+        mean, low, high = clustered_mean(played.results.points, most=rules.most_points)
         rows.append({"against": name, "points": mean, "low": low, "high": high})
         scalars |= {f"points_against/{name}": mean, **_behaviour(played, name)}
     return rows, scalars

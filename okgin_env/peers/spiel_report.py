@@ -11,6 +11,7 @@ from okgin_env import players
 from okgin_env.layout import ENDINGS
 from okgin_env.peers.spiel_hand import DIFFERENCES
 from okgin_env.peers.spiel_table import TableResults, check, play_at_openspiel, seated
+from okgin_env.rules import Rules
 from okgin_env.utils.commands import add_options, option, options_of, run
 
 EXAMPLES = """
@@ -84,7 +85,8 @@ def as_text(results: TableResults) -> str:
     """The results as a Markdown table, and under it what differed from our table."""
     from okgin_env.arena.statistics import clustered_mean
 
-    points, low, high = clustered_mean(results.points)
+    most = Rules.preset("openspiel").most_points
+    points, low, high = clustered_mean(results.points, most=most)
     decided = 1.0 * (results.points != 0)
     won = clustered_mean(1.0 * (results.points > 0), decided)[0]
     void = float((results.ending == ENDINGS.index("void")).mean())

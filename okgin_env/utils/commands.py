@@ -102,7 +102,8 @@ def options_in_words(options: Any, defaults: Any = None, skip: Sequence[str] = (
 
 def terminal_width() -> int | None:
     """Characters of a line of the terminal that standard output is; None where it is none."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    wide = sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if wide else None
 
 
 def _give_up_output() -> None:
@@ -135,7 +136,8 @@ def run(
         if not sys.flags.safe_path and (here := os.getcwd()) not in sys.path:
             sys.path.insert(0, here)  # of package.module:Class, as with python -m
         status = work(args) or 0
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None: closed by whoever started us
+            sys.stdout.flush()
         return status
     except BrokenPipeError:  # whoever read the output has left
         _give_up_output()

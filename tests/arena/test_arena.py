@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from okgin_env import Rules, players
 from okgin_env.arena.deals import Tables
 from okgin_env.arena.match import deal_streams, play, play_deals
 from okgin_env.arena.outcome import Pair
-from okgin_env.arena.report.tables import table
+from okgin_env.arena.report.tables import as_text, table, write_json
 from okgin_env.arena.statistics import bradley_terry, clustered_mean
 from okgin_env.arena.summary import ratings, speeds, summary
 from okgin_env.cli import evaluate
@@ -41,7 +42,7 @@ def test_same_player_on_paired_deals_is_exactly_even() -> None:
     results = play(knocker, knocker, Rules.preset("classic"), 300, seed=3)
     assert results.points.shape == (300, 2)
     assert np.array_equal(results.points[:, 0], -results.points[:, 1])
-    assert clustered_mean(results.points) == (0, 0, 0)
+    assert clustered_mean(results.points)[0] == 0
 
 
 @pytest.mark.parametrize(("rules", "seats"), [("classic", 2), ("french", 3), ("french", 4)])
@@ -281,7 +282,48 @@ def test_single_deal_rates_nobody() -> None:
         players.make("simple"), players.make("random"), Rules.preset("classic"), 0, 0, 1
     )
     for rated in ratings([Pair(hands.results, None, hands.knocks)]):
-        assert (rated["low"], rated["high"]) == (-np.inf, np.inf)
+        if rated["player"] == "simple":
+            assert (rated["elo"], rated["note"]) == (0, "fixed")
+        else:
+            assert (rated["low"], rated["high"]) == (-np.inf, np.inf)
+
+
+def test_a_player_against_itself_has_no_rating_of_width_nothing() -> None:
+    knocker = players.make("knocker")
+    played = play_deals(knocker, knocker, Rules.preset("classic"), 0, 0, 20)
+    [rated] = ratings([Pair(played.results, None, played.knocks)])
+    assert (rated["elo"], rated["low"], rated["high"]) == (0, -np.inf, np.inf)
+
+
+def test_who_won_everything_is_rated_at_least(tmp_path: Path) -> None:
+    """One end, in JSON and in words; the anchor has none."""
+    rules, names = Rules.preset("classic"), ("simple", "random", "knocker")
+    pairs = []
+    for a, b in combinations(map(players.make, names), 2):
+        played = play_deals(a, b, rules, 0, 0, 100)
+        matches = played.results
+        if "random" in (a.name, b.name):  # as matches are: the other wins them all
+            won = np.full_like(matches.winner, a.name == "random")
+            matches = dataclasses.replace(matches, winner=won)
+        pairs.append(Pair(played.results, matches, played.knocks))
+    rated = {entry["player"]: entry for entry in ratings(pairs)}
+    assert rated["random"]["note"] == "lost everything"
+    assert rated["random"]["low"] == -np.inf
+    exact = -400 * np.log10(1 / (1 - 0.025 ** (1 / 200)) - 1)
+    assert rated["random"]["elo"] < rated["random"]["high"] == pytest.approx(exact, abs=120)
+    assert rated["knocker"]["low"] < rated["knocker"]["elo"] < rated["knocker"]["high"]
+    content = {"rules": rules.label, "seed": 0, "ratings": list(rated.values())}
+    content["pairs"] = [summary(p, dict.fromkeys(names, 0.0), rules.most_points) for p in pairs]
+    for entry in content["pairs"]:
+        entry["p_holm"] = entry["p_points"]
+    write_json(tmp_path / "a.json", content)
+    stored = {e["player"]: e for e in json.loads((tmp_path / "a.json").read_text())["ratings"]}
+    assert stored["random"]["low"] is None is stored["simple"]["low"]
+    said = as_text(content)
+    assert "simple 0 (fixed)" in said
+    assert f"random at most {rated['random']['high']:+.0f} (lost everything)" in said
+    assert "| 100.0 % (96.4 % to 100.0 %) |" in said
+    assert "| 0.0 % (0.0 % to 3.6 %) |" in said
 
 
 def test_broken_model_files_are_one_line(tmp_path: Path) -> None:

@@ -235,6 +235,25 @@ def test_numbers_of_the_content_come_first(outcome: Outcome) -> None:
     assert duel.mirrored().points == Interval(1.5, 1.0, 2.0)
 
 
+def test_ratings_with_one_end(outcome: Outcome, tmp_path: Path) -> None:
+    """As they come from memory (infinite) and from JSON (null), on the page, in its chart and as CSV."""
+    rated = [
+        {"player": "camper", "elo": 900.0, "low": 570.4, "high": np.inf, "note": "won everything"},
+        {"player": "simple", "elo": 0.0, "low": None, "high": None, "note": "fixed"},
+        {"player": "novice", "elo": -700.0, "low": None, "high": -310.2, "note": "lost everything"},
+    ]
+    made = dataclasses.replace(outcome, content={**outcome.content, "ratings": rated})
+    assert "camper leads 3 players, rated at least +570" in wording.summary(report(made))
+    write_report(tmp_path, made)
+    text = (tmp_path / "report.html").read_text()
+    for cells in ("at least +570|+570 or more", "0|–", "at most −310|−310 or less"):
+        value, ends = cells.split("|")
+        assert f'<td class="num">{value}</td><td class="num faint">{ends}</td>' in text
+    assert "camper: at least +570" in text
+    found = [(row["low"], row["high"]) for row in rows(tmp_path, "ratings.csv")]
+    assert found == [("570.4", ""), ("", ""), ("", "-310.2")]
+
+
 def test_faults_are_shown_by_kind(outcome: Outcome, tmp_path: Path) -> None:
     pair = outcome.pairs[0]
     faults = np.zeros((*pair.hands.points.shape, 2, len(FAULTS)), np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import random
@@ -294,15 +295,17 @@ def test_stores_merge_and_refuse_what_does_not_fit(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has rules gin; allowed: classic"):
         stores["a"].merge(Store(tmp_path / "g", Rules.preset("gin")))
     task = stores["b"].tasks()[0]
-    row = stores["b"].get(task)
-    row.results.points[0] += 1
+    other = dataclasses.replace(task, seed=1)
     liar = Store(tmp_path / "l", CLASSIC)
-    liar.add(task, row)
+    liar.add(task, stores["a"].get(other))
+    assert stores["b"].merge(liar) == 0  # whoever they are: it does not say
+    liar.seat({name: fingerprint(players.make(name)) for name in (task.a, task.b)})
     with pytest.raises(ValueError, match="and not the same; allowed: another seed"):
         stores["b"].merge(liar)
-    liar.seat({"simple": "somebody"})
+    stranger = Store(None, CLASSIC)
+    stranger.seat({"simple": "somebody"})
     with pytest.raises(ValueError, match="player simple is not the one"):
-        stores["b"].merge(liar)
+        stores["b"].merge(stranger)
 
 
 def test_deals_are_kept_once_however_two_processes_cut_them(tmp_path: Path) -> None:
@@ -316,15 +319,15 @@ def test_deals_are_kept_once_however_two_processes_cut_them(tmp_path: Path) -> N
         other.add(part, hall.play(part))
     assert one.tasks() == [task]
     cut = Store(tmp_path / "cut", CLASSIC)
+    cut.seat(dict.fromkeys(NAMES, "they"))
     rest = Task(0, *NAMES[:2], "hands", 50, 10)
     for new in (part, rest):
         cut.add(new, hall.play(new))
     assert one.merge(cut) == 1  # deals 30 to 39 agree; the row that holds them is not taken apart
     assert one.tasks() == [task, rest]
-    row = hall.play(part)
-    row.results.points[0] += 1
     liar = Store(None, CLASSIC)
-    liar.add(part, row)
+    liar.seat(dict.fromkeys(NAMES, "they"))
+    liar.add(part, hall.play(dataclasses.replace(part, seed=1)))
     with pytest.raises(ValueError, match="and not the same; allowed: another seed"):
         one.merge(liar)
 
@@ -368,8 +371,8 @@ def test_store_of_another_version_says_which_and_what_to_do(tmp_path: Path) -> N
     said = r"made by okgin_env '0\.1\.0' \(commit '461ae2d'\): .*; allowed: .*, or that version$"
     with pytest.raises(ValueError, match=said):
         tournament(store=store, n_matches=0)
-    store._db.execute("UPDATE about SET value = 'okgin_env results 2' WHERE name = 'format'")
-    said = r"has format 'okgin_env results 2', made by okgin_env '0\.1\.0' .*, or that version$"
+    store._db.execute("UPDATE about SET value = 'okgin_env results 1' WHERE name = 'format'")
+    said = r"has format 'okgin_env results 1', made by okgin_env '0\.1\.0' .*, or that version$"
     with pytest.raises(ValueError, match=said):
         Store(path)
 
@@ -418,7 +421,7 @@ def test_damaged_and_hostile_stores_are_one_line(tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / "other.sqlite")
     other.execute("CREATE TABLE about (name TEXT, value BLOB)")
     other.commit()
-    with pytest.raises(ValueError, match="holds no tables of 'okgin_env results 1'"):
+    with pytest.raises(ValueError, match="holds no tables of 'okgin_env results 2'"):
         Store(tmp_path / "other.sqlite")
     db = sqlite3.connect(path)
     bomb = __import__("zlib").compress(bytes(1 << 26))  # 64 MB of nothing in 64 kB
@@ -843,7 +846,7 @@ def test_nothing_but_forfeits_is_said_and_is_exit_status_3(tmp_path: Path) -> No
     found = _evaluate(tmp_path, "mybots:Cheat", "simple")
     assert found.returncode == evaluate.FORFEITED == 3, found.stderr
     assert "cheat and simple: every hand was forfeited, none was played" in found.stdout
-    assert "(-100.00 to -100.00) with 4 forfeits |" in found.stdout
+    assert "| -100.00 (-121.05 to +89.42) with 4 forfeits |" in found.stdout
     found = _evaluate(tmp_path, "mybots:Cheat", "mybots:Patient", "simple")
     assert found.returncode == 0, found.stderr
     assert found.stdout.count("every hand was forfeited") == 2
@@ -871,6 +874,18 @@ def test_output_that_cannot_be_written_loses_no_file(tmp_path: Path) -> None:
     assert (tmp_path / "b.json").is_file()
 
 
+def test_a_closed_output_loses_no_file(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    words = ["simple", "knocker", *SMALL, "--store", "s", "--json", "a.json", "--report", "r"]
+    line = [sys.executable, str(ROOT / "evaluate.py"), *words]
+    found = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *line], cwd=tmp_path, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    assert json.loads((tmp_path / "a.json").read_text())["pairs"][0]["hands"] == 4
+    assert (tmp_path / "r" / "report.html").is_file()
+    assert Store(tmp_path / "s").tasks()
+
+
 def test_again_needs_a_store() -> None:
     assert evaluate.main(["simple", "knocker", "--again", "faults"]) == 2
 
@@ -885,6 +900,6 @@ def test_command_line_stores_merges_and_reports(
     both = [*line, "--seed", "1", "--store", str(tmp_path / "1"), "--merge", str(tmp_path / "2")]
     assert evaluate.main([*both, "--report", str(tmp_path / "report")]) == 0
     said = capsys.readouterr()
-    assert "3 new rows" in said.err
+    assert "3 new rows; 2 played again, which agree" in said.err  # the third is of a double
     assert "| simple | knocker | 800 |" in said.out
     assert (tmp_path / "report" / "report.html").is_file()

@@ -21,7 +21,7 @@ from okgin_env.arena.outcome import KNOCK_DEADWOOD, KNOCK_TURNS
 from okgin_env.arena.report.counts import FEW, Interval, Standing
 from okgin_env.arena.report.data import Report
 from okgin_env.arena.report.histogram import per_cent
-from okgin_env.arena.report.wording import percent, plain, signed, span
+from okgin_env.arena.report.wording import percent, plain, rating, signed, span
 
 CSS = (resources.files("okgin_env.arena.report") / "templates" / "page.css").read_text("utf-8")
 COLOURS = dict(re.findall(r"--(\w+): light-dark\((#\w{6}),", CSS))  # the page's, in its light theme
@@ -105,9 +105,16 @@ def ratings(report: Report) -> Figure:
     axes.grid(axis="x")
     for row, s in enumerate(report.standings):
         found, digits = (s.elo, 0) if report.is_rated else (Interval(s.points), 2)
-        text = f"{s.player}: {signed(found.value, digits)} {span(found, digits)}".strip()
-        look: Any = {"color": COLOURS["plus"], "solid_capstyle": "round", "gid": _title(text)}
-        axes.plot([found.low, found.high], [row, row], linewidth=2, **look)
+        one_sided = report.is_rated and np.isfinite(found.low) != np.isfinite(found.high)
+        told = (
+            rating(found) if one_sided else f"{signed(found.value, digits)} {span(found, digits)}"
+        )
+        gid = _title(f"{s.player}: {told}".strip())
+        look: Any = {"color": COLOURS["plus"], "solid_capstyle": "round", "gid": gid}
+        ends = [end if np.isfinite(end) else found.value for end in (found.low, found.high)]
+        axes.plot(ends, [row, row], linewidth=2, **look)
+        if one_sided:  # an arrow to the open end
+            look["marker"] = ">" if np.isfinite(found.low) else "<"
         axes.plot([found.value] * 2, [row, row], linewidth=7, **look)
     axes.set_xlabel("rating (Elo scale) with 95 % interval" if report.is_rated else "points a hand, mean over opponents")  # fmt: skip
     return figure

@@ -22,7 +22,7 @@ from okgin_env.arena.report.counts import (
     number,
     standing,
 )
-from okgin_env.arena.statistics import clustered_mean
+from okgin_env.arena.statistics import clustered_mean, clustered_share
 
 LEVEL = 0.05  # what is called significant
 
@@ -128,7 +128,10 @@ def report(outcome: Outcome) -> Report:
     if not outcome.pairs:
         raise ValueError("outcome: no pairs; allowed: one or more")
     entries = {(e.get("a"), e.get("b")): e for e in outcome.content.get("pairs") or ()}
-    played = [_duel(pair, entries.get((pair.hands.a, pair.hands.b), {})) for pair in outcome.pairs]
+    most = outcome.rules.most_points
+    played = [
+        _duel(pair, entries.get((pair.hands.a, pair.hands.b), {}), most) for pair in outcome.pairs
+    ]
     names = _ranked(outcome, played)
     bins = bins_for(outcome.pairs)
     standings = tuple(
@@ -154,14 +157,15 @@ def reported(entry: dict[str, Any], value: str, ends: str) -> Interval | None:
     return Interval(found, number(low), number(high))
 
 
-def _duel(pair: Pair, entry: dict[str, Any]) -> Duel:
+def _duel(pair: Pair, entry: dict[str, Any], most: float) -> Duel:
     """A pair's numbers: those of the content, so that page and JSON say the same, else the arrays'."""
     hands, matches = pair.hands, pair.matches
     won = None
     if matches is not None:
         share = np.where(matches.winner == 0, 1.0, np.where(matches.winner < 0, 0.5, 0.0))
-        won = reported(entry, "match_win_rate", "match_ci95") or Interval(*clustered_mean(share))
-    points = reported(entry, "points_per_hand", "ci95") or Interval(*clustered_mean(hands.points))
+        won = reported(entry, "match_win_rate", "match_ci95") or Interval(*clustered_share(share))
+    points = reported(entry, "points_per_hand", "ci95")
+    points = points or Interval(*clustered_mean(hands.points, most=most))
     holm, sign = number(entry.get("p_holm")), number(entry.get("p_sign"))
     return Duel(
         player=hands.a,

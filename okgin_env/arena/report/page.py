@@ -34,7 +34,7 @@ from okgin_env.utils.files import write_bytes, write_text
 
 PAGE = "report.html"
 _SCRIPTS = ("page.js", "list.js", "viewer.js")
-_FILTERS = ("signed", "plain", "percent", "compact", "span", "percent_span", "p_text")
+_FILTERS = ("signed", "plain", "percent", "compact", "rating", "span", "percent_span", "p_text")
 _TURNS = [*map(str, range(1, KNOCK_TURNS)), f"{KNOCK_TURNS}+"]
 _HAND_COLUMNS = (  # key in the page's address, head, class
     ("number", "#", "num"), ("seats", "seats", ""), ("ending", "ending", ""), ("by", "ended by", ""),

@@ -33,10 +33,7 @@ def as_text(content: dict[str, Any], width: int | None = None) -> str:
         few = f"{n_matches} matches a pair are too few; from {_RATED_MATCHES} on they are told"
         lines += ["", f"ratings: {few}"]
     elif len(content["ratings"]) > 2:
-        rated = (
-            f"{r['player']} {r['elo']:+.0f} ({r['low']:+.0f} to {r['high']:+.0f})"
-            for r in content["ratings"]
-        )
+        rated = map(_rating, content["ratings"])
         scale = ", simple = 0" if any(r["player"] == "simple" for r in content["ratings"]) else ""
         lines += ["", f"ratings (Elo scale{scale}): {', '.join(rated)}"]
     even = [
@@ -72,6 +69,21 @@ def as_text(content: dict[str, Any], width: int | None = None) -> str:
         made = ", ".join(f"{name} {value}" for name, value in content["versions"].items())
         lines += ["", f"made with {made}"]
     return "\n".join(lines)
+
+
+def _rating(entry: dict[str, Any]) -> str:
+    """A player with its rating: one-sided where it won or lost everything."""
+    name, low, high = entry["player"], entry["low"], entry["high"]
+    note = f" ({entry['note']})" if entry["note"] else ""
+    if entry["note"] == "fixed":
+        return f"{name} 0{note}"
+    if math.isfinite(low) and math.isfinite(high):
+        return f"{name} {entry['elo']:+.0f} ({low:+.0f} to {high:+.0f})"
+    if math.isfinite(low):
+        return f"{name} at least {low:+.0f}{note}"
+    if math.isfinite(high):
+        return f"{name} at most {high:+.0f}{note}"
+    return f"{name} {entry['elo']:+.0f} (of any size)"
 
 
 def faults(summaries: Sequence[dict[str, Any]]) -> dict[str, dict[str, int]]:

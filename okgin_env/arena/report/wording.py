@@ -47,10 +47,20 @@ def compact(count: float) -> str:
 
 
 def span(interval: Interval, digits: int = 2) -> str:
-    """An interval's ends: +0.10 to +0.42; "" where they are not known."""
-    if not (math.isfinite(interval.low) and math.isfinite(interval.high)):
-        return ""
+    """An interval's ends: +0.10 to +0.42; +850 or more; "" where neither is known."""
+    if not math.isfinite(interval.high):
+        return f"{signed(interval.low, digits)} or more" if math.isfinite(interval.low) else ""
+    if not math.isfinite(interval.low):
+        return f"{signed(interval.high, digits)} or less"
     return f"{signed(interval.low, digits)} to {signed(interval.high, digits)}"
+
+
+def rating(interval: Interval) -> str:
+    """A rating: +123; at least +850 of a player that won everything, at most −850 of one that lost everything."""
+    if math.isfinite(interval.low) == math.isfinite(interval.high):
+        return signed(interval.value, 0)
+    low = math.isfinite(interval.low)
+    return f"at least {signed(interval.low, 0)}" if low else f"at most {signed(interval.high, 0)}"
 
 
 def percent_span(interval: Interval) -> str:
@@ -151,6 +161,8 @@ def _leader(report: Report) -> str:
     first, second = report.standings[:2]
     lead = f"{first.player} leads {len(report.standings)} players"
     gap = first.elo.value - second.elo.value
+    if math.isfinite(first.elo.low) != math.isfinite(first.elo.high):
+        return f"{lead}, rated {rating(first.elo)}"
     if math.isfinite(gap):
         return f"{lead}, {plain(gap, 0)} Elo ahead of {second.player}"
     return f"{lead} with {signed(first.points)} points a hand on average"

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from okgin_env.arena.outcome import KNOCKS, Played, Results
 from okgin_env.arena.plan import MOST, Task
-from okgin_env.histories import parse
+from okgin_env.arena.store import consistency
+from okgin_env.histories import HandHistory, parse
 from okgin_env.layout import ENDINGS
 from okgin_env.players.base import FAULTS
 from okgin_env.rules import Rules
 from okgin_env.utils.errors import shown as shown_value
+from okgin_env.utils.errors import told
 
 MAX_DEALS = 1 << 20  # of one row
 MAX_TEXT = 1 << 20  # bytes of one row's hands
+KINDS = ("hands", "matches")
 _GREATEST = float(np.finfo(np.float64).max)
 
 
@@ -33,7 +37,7 @@ class _Column(NamedTuple):
 COLUMNS = {
     "points": _Column("<f8", np.float64, -_GREATEST, _GREATEST),
     "winner": _Column("i1", np.int8, -1, 1),
-    "ending": _Column("i1", np.int8, 0, len(ENDINGS) - 1),
+    "ending": _Column("i1", np.int8, 1, len(ENDINGS) - 1),
     "ended_by": _Column("i1", np.int8, -1, 1),
     "turns": _Column("<i2", np.int64, 0, (1 << 15) - 1),
     "hands": _Column("<i4", np.int64, 0, (1 << 31) - 1),
@@ -72,18 +76,34 @@ def rows_of(results: Results) -> np.ndarray:
     return rows
 
 
-def unpacked(
-    task: Task, rules: Rules, results: bytes, knocks: bytes, shown: str, *times: float
-) -> Played:
+def digest(task: Task, row: Iterable[Any]) -> str:
+    """The digest of a row: of its task and of all that is stored of it, by value and type."""
+    sha = hashlib.sha256()
+    for part in (*task.series, task.first, task.deals, *row):
+        content = part if isinstance(part, bytes) else repr(part).encode()
+        sha.update(len(content).to_bytes(8, "little") + content)
+    return sha.hexdigest()
+
+
+def unpacked(task: Task, rules: Rules, row: Sequence[Any], hands: bool = True) -> Played:
     """The object that was packed.
 
+    Args:
+        task: What was played.
+        rules: The rules of the table.
+        row: As `packed`, and the digest.
+        hands: Whether to read the hands to look at, too.
+
     Raises:
-        ValueError: It is damaged.
+        ValueError: It is damaged or made up: a field that is impossible or does not agree with another.
     """
+    results, knocks, shown, *times, stated = row
+    if task.kind not in KINDS[: 1 if rules.target is None else 2]:
+        raise ValueError(f"kind={shown_value(task.kind)}; allowed: hands, or matches to a target")
     if not 0 < task.deals <= MAX_DEALS or len(shown) > MAX_TEXT:
         raise ValueError("a row of an impossible size")
-    rows = _inflated(results, ROW, (task.deals, rules.players))
-    counts = _inflated(knocks, np.dtype("<i8"), KNOCKS).astype(np.int64)
+    rows = _inflated("results", results, ROW, (task.deals, rules.players))
+    counts = _inflated("knocks", knocks, np.dtype("<i8"), KNOCKS).astype(np.int64)
     columns = {name: rows[name].astype(column.kept) for name, column in COLUMNS.items()}
     for name, (_, _, least, most) in COLUMNS.items():
         if not ((columns[name] >= least) & (columns[name] <= most)).all():
@@ -93,18 +113,52 @@ def unpacked(
         raise ValueError(f"times={spent.tolist()}; allowed: seconds and decisions")
     seconds, decisions = spent[:2], spent[2:].astype(np.int64)
     made = Results(task.a, task.b, **columns, seconds=seconds, decisions=decisions)
-    hands = [parse(f"{text.strip()}\nend\n") for text in shown.split("\nend\n") if text.strip()]
-    for hand in hands:
-        if hand.rules != rules or {*hand.names} != {task.a, task.b}:
-            found = shown_value((hand.rules.label, *hand.names))
-            raise ValueError(f"a hand of {found}; allowed: of these rules and players")
-    return Played(made, counts, tuple(hands))
+    consistency.check(made, counts, rules, task.kind)
+    kept = tuple(_hands(shown, made, rules)) if hands else ()
+    if stated != digest(task, row[:-1]):
+        raise ValueError("digest; allowed: that of the row")
+    return Played(made, counts, kept)
 
 
-def _inflated(packed: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+def _hands(shown: str, results: Results, rules: Rules) -> Iterator[HandHistory]:
+    """The hands to look at of a row.
+
+    Raises:
+        ValueError: One is no hand, or none of the row's.
+    """
+    for text in shown.split("\nend\n"):
+        if not text.strip():
+            continue
+        try:
+            hand = parse(f"{text.strip()}\nend\n")
+        except ValueError as error:
+            raise ValueError(f"shown: {told(error)}") from error
+        if not _is_of(hand, results, rules):
+            found = shown_value((hand.rules.label, *hand.names, hand.ending, *hand.points))
+            raise ValueError(f"shown: a hand of {found}; allowed: one of the row's")
+        yield hand
+
+
+def _is_of(hand: HandHistory, results: Results, rules: Rules) -> bool:
+    """Whether a hand has the rules and players of results, and one of them is its."""
+    if hand.rules != rules or {*hand.names} != {results.a, results.b}:
+        return False
+    for seat in [k for k, name in enumerate(hand.names) if name == results.a]:
+        others = sum(hand.points) - hand.points[seat]
+        points = hand.points[seat] - others / (rules.players - 1)
+        same = np.isclose(results.points[:, seat], points)
+        if (same & (results.ending[:, seat] == ENDINGS.index(hand.ending))).any():
+            return True
+    return False
+
+
+def _inflated(name: str, packed: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """An array from bytes that must come to its size, without unpacking more."""
     size, inflater = int(np.prod(shape)) * dtype.itemsize, zlib.decompressobj()
-    content = inflater.decompress(packed, size + 1)  # one more: on to the checksum at the end
+    try:
+        content = inflater.decompress(packed, size + 1)  # one more: on to the checksum at the end
+    except zlib.error as error:
+        raise ValueError(f"{name}: {told(error)}") from error
     if len(content) != size or not inflater.eof or inflater.unused_data:
-        raise ValueError(f"unpacks to something else than {size} bytes with their checksum")
+        raise ValueError(f"{name}: unpacks to something else than {size} bytes with their checksum")
     return np.frombuffer(content, dtype).reshape(shape)

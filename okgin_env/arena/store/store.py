@@ -1,16 +1,17 @@
 """Results as they come, in one SQLite file: whole rows only, so that a killed tournament goes on where it was.
 
 A row is a task: some deals of two players in one kind of game. It holds plain numbers and texts, and reading a file
-runs nothing and believes nothing: sizes and names are checked.
+runs nothing and believes nothing: sizes, names, whether fields agree with each other and the rules, and a digest of each row.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -19,23 +20,24 @@ import numpy as np
 
 from okgin_env.arena.outcome import KNOCKS, Played
 from okgin_env.arena.plan import Task, read_task
-from okgin_env.arena.store.rows import agree, packed, rows_of, unpacked
+from okgin_env.arena.store.rows import agree, digest, packed, rows_of, unpacked
 from okgin_env.rules import Rules
 from okgin_env.utils.errors import LONGEST, shown, told
 
-FORMAT = "okgin_env results 1"
+_log = logging.getLogger("okgin_env.arena")
+FORMAT = "okgin_env results 2"
 _TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE players (name TEXT PRIMARY KEY, fingerprint TEXT NOT NULL);
 CREATE TABLE played (
     seed TEXT, a TEXT, b TEXT, kind TEXT, first INTEGER, deals INTEGER,
     results BLOB NOT NULL, knocks BLOB NOT NULL, shown TEXT NOT NULL,
-    seconds_a REAL, seconds_b REAL, decisions_a INTEGER, decisions_b INTEGER,
+    seconds_a REAL, seconds_b REAL, decisions_a INTEGER, decisions_b INTEGER, digest TEXT NOT NULL,
     PRIMARY KEY (seed, a, b, kind, first)
 )"""
 _SERIES = "seed = ? AND a = ? AND b = ? AND kind = ?"
 _TASK = "seed, a, b, kind, first, deals"
-_PLAYED = "results, knocks, shown, seconds_a, seconds_b, decisions_a, decisions_b"
+_PLAYED = "results, knocks, shown, seconds_a, seconds_b, decisions_a, decisions_b, digest"
 
 
 class Store:
@@ -52,9 +54,11 @@ class Store:
 
     def __init__(self, path: Path | None, rules: Rules | None = None) -> None:
         self.path = path
+        self._left_out: set[str] = set()
         with self._naming():
             self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=30)
             self._db.execute("PRAGMA trusted_schema = OFF")
+        self._db.text_factory = partial(str, encoding="utf-8", errors="replace")  # see `digest`
         if not self._tables():
             if rules is None:
                 raise self._refusal("is empty; allowed: a file of results")
@@ -64,19 +68,33 @@ class Store:
                         self._db.execute(statement)
                     about = {"format": FORMAT, "rules": rules.label}
                     self._db.executemany("INSERT INTO about VALUES (?, ?)", about.items())
-        if self._tables() != {statement.strip() for statement in _TABLES.split(";")}:
-            raise self._refusal(f"holds no tables of {FORMAT!r}")  # a view can have endless rows
-        about = self.about()
-        if about.get("format") != FORMAT:
-            raise self._refusal(
-                f"has format {shown(about.get('format'))}, made by {self._made_by()}; allowed: {FORMAT!r}, "
-                "or that version"
-            )
-        self.rules = Rules.from_label(about.get("rules", ""))
+        self._check_format()
+        try:
+            self.rules = Rules.from_label(self.about().get("rules", ""))
+        except ValueError as error:
+            raise self._refusal(f"has no rules: {error}") from error
         if rules not in (None, self.rules):
             raise self._refusal(
                 f"has rules {self.rules.label}; allowed: {rules.label}, or another file"
             )
+
+    def _check_format(self) -> None:
+        """Checks that the file is whole and of this format, of whatever version.
+
+        Raises:
+            ValueError: It is not.
+        """
+        found, expected = self._tables(), [sql.strip() for sql in _TABLES.split(";")]
+        if expected[0] not in found:
+            raise self._refusal(f"holds no tables of {FORMAT!r}")  # a view can have endless rows
+        if (said := self.about().get("format")) != FORMAT:
+            raise self._refusal(
+                f"has format {shown(said)}, made by {self._made_by()}; allowed: {FORMAT!r}, or that version"
+            )
+        if found != {*expected}:
+            raise self._refusal(f"holds no tables of {FORMAT!r}")
+        if (state := self._rows("PRAGMA integrity_check(1)")[0][0]) != "ok":
+            raise self._refusal(f"is damaged: {shown(state)}")
 
     def _tables(self) -> set[str]:
         """The objects in the file (tables, views), up to a few more than there may be."""
@@ -91,7 +109,7 @@ class Store:
         """SQLite's errors in one line with the file's name."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # of damaged names, too
             kind = OSError if isinstance(error, sqlite3.OperationalError) else ValueError
             raise kind(f"results file '{self.path}': {told(error)}") from error
 
@@ -191,6 +209,43 @@ class Store:
             raise self._refusal("is damaged: it lists no whole tasks")
         return tasks
 
+    def rows(self, mend: bool = False) -> Iterator[tuple[Task, Played]]:
+        """Everything that is whole, in order. A row that is not costs itself only: it is named in the log, and left out.
+
+        Args:
+            mend: Whether to forget such rows, so that their deals are played anew.
+        """
+        bad, last = [], None
+        listed = self._rows(f"SELECT rowid, {_TASK} FROM played ORDER BY {_TASK}")
+        for rowid, *key in listed:
+            try:
+                if (task := read_task(*key)) is None:
+                    raise self._damaged(key, "no task; allowed: seed, players, kind and deals")
+                played = self.get(task)
+                if last is not None and last.series == task.series and last.end > task.first:
+                    raise self._damaged(key, "first; allowed: deals that no other row has")
+            except ValueError as error:
+                self._leave_out(str(error))
+                bad.append((rowid,))
+            else:
+                last = task
+                yield task, played
+        if bad and mend:
+            with self._whole():
+                self._db.executemany("DELETE FROM played WHERE rowid = ?", bad)
+
+    def _leave_out(self, reason: str) -> None:
+        """Says once that a row is left out."""
+        if reason not in self._left_out:
+            self._left_out.add(reason)
+            _log.warning("%s; the row is left out", reason)
+
+    def _damaged(self, key: Sequence[Any], reason: str) -> ValueError:
+        """The refusal of a row, by file and pair."""
+        seed, a, b, kind, first, _ = map(shown, key)
+        row = f"{a} against {b}, seed {seed}, {kind} from {first}"
+        return ValueError(f"results file '{self.path}': {row[:LONGEST]} is damaged: {reason}")
+
     def add(self, task: Task, played: Played) -> None:
         """Keeps what has been played, at once and whole; what another process has kept meanwhile is not kept twice.
 
@@ -220,8 +275,8 @@ class Store:
 
     def _insert(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Inserts tasks with what is stored of them, inside of a transaction."""
-        keyed = [(*task.series, task.first, task.deals, *rest) for task, *rest in rows]
-        self._db.executemany(f"INSERT INTO played VALUES ({', '.join('?' * 13)})", keyed)
+        keyed = [(*t.series, t.first, t.deals, *rest, digest(t, rest)) for t, *rest in rows]
+        self._db.executemany(f"INSERT INTO played VALUES ({', '.join('?' * 14)})", keyed)
 
     def drop(self, task: Task) -> None:
         """Forgets a task, so that it is played afresh."""
@@ -243,13 +298,9 @@ class Store:
         query = f"SELECT {_PLAYED} FROM played WHERE {_SERIES} AND first = ?"
         rows = self._rows(query, (*task.series, task.first))
         try:
-            results, knocks, text, *times = rows[0]
-            return unpacked(task, self.rules, results, knocks, text if hands else "", *times)
-        except (ValueError, TypeError, IndexError, zlib.error) as error:
-            row = f"{shown(task.a)} against {shown(task.b)}, seed {shown(task.seed)}, {shown(task.kind)} from {task.first}"
-            raise ValueError(
-                f"results file '{self.path}': {row[:LONGEST]} is damaged: {told(error)}"
-            ) from error
+            return unpacked(task, self.rules, rows[0], hands)
+        except (ValueError, TypeError, IndexError) as error:
+            raise self._damaged((*task.series, task.first, task.deals), told(error)) from error
 
     def merge(self, other: Store) -> int:
         """Takes over the rows of another file of whose deals this one has none.
@@ -264,14 +315,19 @@ class Store:
             raise ValueError(
                 f"'{other.path}' has rules {other.rules.label}; allowed: {self.rules.label}, as in '{self.path}'"
             )
-        theirs = other.tasks()
-        self.seat(other.fingerprints())
+        for _ in self.rows(mend=True):
+            pass
+        known = other.fingerprints()
+        self.seat(known)
         new = []
-        for task in theirs:
+        for task, played in other.rows():
             mine = self._overlapping(task)
-            if not mine:
+            if not {task.a, task.b} <= {*known}:
+                row = (*task.series, task.first, task.deals)
+                other._leave_out(str(other._damaged(row, "players; allowed: those of the file")))
+            elif not mine:
                 new.append(task)
-            elif not agree(task, other.get(task), [(t, self.get(t)) for t in mine]):
+            elif not agree(task, played, [(t, self.get(t)) for t in mine]):
                 raise ValueError(
                     f"'{other.path}' and '{self.path}' both have deals of {task.a} against {task.b} with seed "
                     f"{task.seed}, and not the same; allowed: another seed"
