@@ -68,7 +68,7 @@ class Sleeper(Slow):
 
 
 def plan(**changes) -> Plan:
-    return Plan(**{"rules": CLASSIC, "n_hands": 400, "n_matches": 20, **changes})
+    return Plan(**{"rules": CLASSIC, "n_hands": 400, "n_matches": 20, "seed": 0, **changes})
 
 
 def tournament(names=NAMES, store: Store | None = None, **changes) -> Outcome:
@@ -102,11 +102,11 @@ def test_names_and_a_label_are_players_and_rules() -> None:
     label = "classic(gin_bonus=20)"
     named = run(
         ["camper", "simple"],
-        Plan(rules=label, n_hands=40),
+        Plan(rules=label, n_hands=40, seed=0),
         show_progress=False,  # pyright: ignore
     )
     rules, field = Rules.from_label(label), [players.make(name) for name in ("camper", "simple")]
-    made = run(field, Plan(rules=rules, n_hands=40, n_matches=4), show_progress=False)
+    made = run(field, Plan(rules=rules, n_hands=40, n_matches=4, seed=0), show_progress=False)
     assert untimed(named.content) == untimed(made.content)
     assert named.rules == rules
 
@@ -501,7 +501,9 @@ def test_stored_numbers_that_no_hand_has_are_damage(column: str, value: float) -
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_tournament_goes_on_to_the_same_results(tmp_path: Path, workers: int) -> None:
     """SIGKILL at random moments, five times; then the same command ends it."""
-    words = f"evaluate.py {' '.join(NAMES)} --hands 240000 --matches 1200 --workers {workers}"
+    words = (
+        f"evaluate.py {' '.join(NAMES)} --seed 0 --hands 240000 --matches 1200 --workers {workers}"
+    )
     line = [sys.executable, *words.split()]
     path, rng = tmp_path / "r.sqlite", random.Random(workers)
     for _ in range(5):
