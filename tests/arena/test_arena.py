@@ -13,7 +13,6 @@ pytest.importorskip("scipy")
 pytest.importorskip("choix")
 
 from okgin_env import Rules, players
-from okgin_env.arena import lives
 from okgin_env.arena.deals import Tables
 from okgin_env.arena.decks import Decks, deal_streams
 from okgin_env.arena.match import play, play_deals
@@ -23,7 +22,7 @@ from okgin_env.arena.statistics import bradley_terry, clustered_mean
 from okgin_env.arena.summary import ratings, speeds, summary
 from okgin_env.cli import evaluate
 from okgin_env.layout import UNDERCUT
-from tests.helpers.bots import Outside
+from tests.helpers.bots import Outside, shown_as_it_is
 from tests.helpers.paths import ROOT
 
 NAMES = ("first", "second", "third", "fourth")
@@ -51,7 +50,7 @@ def test_outside_player_plays_the_same_hands_as_in_the_kernel(
     rules: str, seats: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It chooses between equal cards by their suits, so it is shown them as they are, like one of the package's own."""
-    monkeypatch.setattr(lives, "_OURS", (*lives._OURS, Outside))
+    shown_as_it_is(Outside, monkeypatch)
     table_rules = Rules.preset(rules, seats)
     a, b = players.make("knocker"), players.make("knocker")
     inside = play(a, b, table_rules, 60, seed=1)

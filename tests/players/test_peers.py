@@ -37,7 +37,7 @@ from okgin_env.peers.spiel_state import mirrored
 from okgin_env.players import Bot, Decisions, Player
 from okgin_env.positions import position
 from okgin_env.view import SeatView
-from tests.helpers.bots import Outside
+from tests.helpers.bots import Outside, shown_as_it_is
 from tests.helpers.paths import PATIENCE, ROOT, environment
 
 try:  # not by importorskip: two workers of pytest would meet in RLCard's first import
@@ -258,9 +258,12 @@ def test_rlcards_player_plays_as_our_novice() -> None:
 
 
 # --- our players at OpenSpiel's table ---------------------------------------------------------------------
-def test_hands_are_those_of_our_table_where_nothing_differs() -> None:
+def test_hands_are_those_of_our_table_where_nothing_differs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown_as_it_is(Outside, monkeypatch)
     for a, b in (("knocker", "careful"), ("camper", "simple")):
-        here = play(players.make(a), players.make(b), OPENSPIEL, 60, seed=9)
+        here = play(Outside(a), Outside(b), OPENSPIEL, 60, seed=9)
         there = play_at_openspiel(Outside(a), Outside(b), 120, seed=9)
         differences = sum(int(count.sum()) for count in there.differences.values())
         unequal = here.points != there.points
