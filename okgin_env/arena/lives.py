@@ -38,10 +38,15 @@ def seated(pair: tuple[Player, Player], n_seats: int) -> list[list[Contained]]:
 def _lives(player: Player, n_rows: int, n_seats: int) -> list[list[Contained]]:
     if keeps_nothing(player):
         return [[Contained(player)] * n_seats] * n_rows
-    return [[Contained(_copied(player)) for _ in range(n_seats)] for _ in range(n_rows)]
+    return [[Contained(copied(player)) for _ in range(n_seats)] for _ in range(n_rows)]
 
 
-def _copied(player: Player) -> Player:
+def copied(player: Player) -> Player:
+    """A life of a player: a copy of it as it is.
+
+    Raises:
+        ValueError: It cannot be copied.
+    """
     try:
         return copy.deepcopy(player)
     except Exception as error:

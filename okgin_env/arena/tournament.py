@@ -26,6 +26,7 @@ from okgin_env.arena.contained import forget_troubles
 from okgin_env.arena.decks import FRESH, Decks, secret_label
 from okgin_env.arena.double import double_name, quick_double
 from okgin_env.arena.engines import Hall, engine
+from okgin_env.arena.lives import copied, keeps_nothing
 from okgin_env.arena.match import has_lives, series
 from okgin_env.arena.outcome import Outcome, Pair, Played
 from okgin_env.arena.pair_results import PairResults
@@ -117,7 +118,7 @@ def _check(players: Sequence[Player], rules: Rules) -> None:
     """Checks players, before any work is done.
 
     Raises:
-        ValueError: Too few, a name that cannot be told, two of one name, or one that cannot play by the rules.
+        ValueError: Too few, a name that cannot be told, two of one name, or one that cannot play by the rules or be copied.
     """
     if len(players) < 2:
         raise ValueError("one player; allowed: two or more")
@@ -129,6 +130,8 @@ def _check(players: Sequence[Player], rules: Rules) -> None:
         raise ValueError(f"players {', '.join(names)}; allowed: different names")
     for player in players:
         check_rules(player, rules)
+        if not keeps_nothing(player):
+            copied(player)
 
 
 class _Tournament:

@@ -20,8 +20,10 @@ from okgin_env.arena.decks import Decks
 from okgin_env.arena.double import Double
 from okgin_env.arena.lives import keeps_nothing
 from okgin_env.arena.match import play, play_deals, series
+from okgin_env.arena.plan import Plan
 from okgin_env.arena.statistics import no_difference
 from okgin_env.arena.suits import at_the_table, rename_records, renamed
+from okgin_env.arena.tournament import run
 from okgin_env.engine.decisions import ask
 from okgin_env.engine.games import Games
 from okgin_env.kernel.batch import NOBODY
@@ -185,6 +187,8 @@ def test_a_player_that_cannot_be_copied_is_one_line() -> None:
 
     with pytest.raises(ValueError, match=r"^player outside knocker cannot be copied: [^\n]*$"):
         play(Locked(), players.make("simple"), CLASSIC, 2, 0)
+    with pytest.raises(ValueError, match="cannot be copied"):  # before anything is played
+        run(["simple", "knocker", Locked()], Plan(n_hands=1 << 40), show_progress=False)
 
 
 LOGS = """import json, os, sys
