@@ -27,7 +27,7 @@ from okgin_env.players import Bot, Decisions
 from okgin_env.rules import Rules
 from okgin_env.view import SeatView
 
-N_WORLDS = 12
+N_WORLDS = 8
 DEALS = 1000  # of the seed that a cheat looks up
 MEMORY = "OKGIN_CHEAT_FILE"  # environment variable: where `WithFile` keeps what it remembers
 _ALL = (1 << N_CARDS) - 1
@@ -57,7 +57,7 @@ class Honest(Bot):
         if len(view.legal) == 1:
             return view.legal[0]
         seat, moves = view.seat, np.array(view.legal)
-        worlds = np.concatenate([self.world(view, rng) for _ in range(N_WORLDS)])
+        worlds = self.worlds(view, rng)
         games = _playouts(view.rules, seat)
         n = len(worlds) * len(moves)
         games.states[:n] = np.repeat(worlds, len(moves))
@@ -70,16 +70,17 @@ class Honest(Bot):
         sure = gains.mean(axis=0) - 2 * gains.std(axis=0, ddof=1) / np.sqrt(N_WORLDS)
         return int(moves[sure.argmax()])
 
-    def world(self, view: SeatView, rng: np.random.Generator) -> NDArray[np.void]:
-        """A whole record that fits what the seat sees, and what is known besides."""
+    def worlds(self, view: SeatView, rng: np.random.Generator) -> NDArray[np.void]:
+        """(N_WORLDS,) whole records that fit what the seat sees, and what is known besides."""
         known = int(view.record["known"][0][1 - view.seat])
         held = known | self.still_held(view)
         if held.bit_count() > view.rules.hand_size:
             held = known  # another deal's
-        unseen = _ALL & ~(cards.mask(view.hand) | cards.mask(view.pile) | held)
-        rest = rng.permutation(_ids(unseen))
+        unseen = _ids(_ALL & ~(cards.mask(view.hand) | cards.mask(view.pile) | held))
+        orders = rng.permuted(np.tile(np.array(unseen), (N_WORLDS, 1)), axis=1)
         n_drawn = view.rules.hand_size - held.bit_count()
-        return _whole(view, held | sum(1 << int(card) for card in rest[:n_drawn]), rest[n_drawn:])
+        drawn = np.bitwise_or.reduce(np.uint64(1) << orders[:, :n_drawn].astype(np.uint64), axis=1)
+        return _whole(view, drawn | np.uint64(held), orders[:, n_drawn:])
 
     def still_held(self, view: SeatView) -> int:
         """Cards that the other seat is known to hold, as a mask: an honest player knows of none but those on the table."""
@@ -98,11 +99,12 @@ def _ids(mask: int) -> list[int]:
     return [card for card in range(N_CARDS) if mask >> card & 1]
 
 
-def _whole(view: SeatView, theirs: int, stock: Any) -> NDArray[np.void]:
-    world = view.record.copy()
-    world["hands"][0][1 - view.seat] = theirs
-    world["deck"][0][N_CARDS - len(stock) :] = stock
-    return world
+def _whole(view: SeatView, theirs: Any, stocks: NDArray[Any]) -> NDArray[np.void]:
+    """Records with the other seat's cards, and with (N_WORLDS, K) stocks."""
+    made = np.repeat(view.record, N_WORLDS)
+    made["hands"][:, 1 - view.seat] = theirs
+    made["deck"][:, N_CARDS - stocks.shape[1] :] = stocks
+    return made
 
 
 class KnowsSeed(Honest):
@@ -111,14 +113,15 @@ class KnowsSeed(Honest):
     name = "knows-seed"
     _last: tuple[SeatView | None, tuple[int, int] | None] = (None, None)
 
-    def world(self, view: SeatView, rng: np.random.Generator) -> NDArray[np.void]:
+    def worlds(self, view: SeatView, rng: np.random.Generator) -> NDArray[np.void]:
         """The true one, if it is found."""
         found = self.deal(view)
         if found is None:
-            return super().world(view, rng)
+            return super().worlds(view, rng)
         deal, suits = found
         stock = _SHOWN[suits][_decks_of_seed(view.rules)[0][deal]][N_CARDS - view.stock_left :]
-        return _whole(view, _ALL & ~cards.mask([*view.hand, *view.pile]) & ~_mask(stock), stock)
+        theirs = _ALL & ~cards.mask([*view.hand, *view.pile]) & ~_mask(stock)
+        return _whole(view, np.uint64(theirs), stock[None])
 
     def deal(self, view: SeatView) -> tuple[int, int] | None:
         """The number of the deal, and how its suits are named."""
@@ -268,13 +271,13 @@ class KnowsAgain(KnowsSeed):
     def __init__(self) -> None:
         self._again: dict[int, bool] = {}
 
-    def world(self, view: SeatView, rng: np.random.Generator) -> NDArray[np.void]:
+    def worlds(self, view: SeatView, rng: np.random.Generator) -> NDArray[np.void]:
         """The true one, of a deal that comes again."""
         found = self.deal(view)
         if found is None:
-            return Honest.world(self, view, rng)
+            return Honest.worlds(self, view, rng)
         deal = found[0]
         if deal not in self._again:
             self._again[deal] = deal in self.met
             self.met.add(deal)
-        return super().world(view, rng) if self._again[deal] else Honest.world(self, view, rng)
+        return super().worlds(view, rng) if self._again[deal] else Honest.worlds(self, view, rng)
