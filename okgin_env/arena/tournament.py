@@ -148,9 +148,7 @@ class _Tournament:
         self.plan, self.pairs, self.seated, self.store = plan, pairs, seated, store
         self.label = decks.label
         secrets = store.secrets()
-        self.told = (
-            ""  # a secret that players could know, until it is noted that hands are played with it
-        )
+        self.told = ""  # a secret that players could know, until the store says so
         if isinstance(decks.source, str):
             over = decks.source in secrets.values()
             self.told = decks.source if over or plan.secret else ""
