@@ -161,6 +161,23 @@ def test_a_seed_beside_an_unfinished_secret_does_not_tell_it(tmp_path: Path) -> 
     assert not store.secrets()
 
 
+def test_a_secret_is_kept_once_also_on_a_disk_without_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = kept_secret(tmp_path / "a")
+    assert kept_secret(tmp_path / "a") == first
+
+    def refused(*paths) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    second = kept_secret(tmp_path / "b")
+    assert second != first
+    assert kept_secret(tmp_path / "b") == second
+    assert stat.S_IMODE(secret_path(tmp_path / "b").stat().st_mode) == 0o600
+    assert len([*tmp_path.iterdir()]) == 2
+
+
 def test_bad_secrets_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^secret; allowed: 64 hexadecimal digits[^\n]*$"):
         Plan(secret="5e")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -49,12 +48,22 @@ def kept_secret(store: Path) -> str:
                 file.write(f"{drawn_secret()}\n")
                 file.flush()
                 os.fsync(file.fileno())
-            with contextlib.suppress(FileExistsError):
-                os.link(name, path)
+            _link(Path(name), path)
         finally:
             Path(name).unlink(missing_ok=True)
     found = read_secret(store)
     return kept_secret(store) if found is None else found  # None: another process has just ended
+
+
+def _link(whole: Path, path: Path) -> None:
+    """Gives a file its name, if no other has it."""
+    try:
+        os.link(whole, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a disk without links
+        if not path.exists():
+            whole.replace(path)
 
 
 def forget_secret(store: Path, secret: str) -> None:
