@@ -146,7 +146,8 @@ def workers() -> str:
     for n in range(1, N_PROCESSES + 1):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "a.json"
-            line = ["evaluate.py", *specs, "--hands", "400", "--matches", "0", "--workers", str(n)]
+            deals = ["--hands", "400", "--matches", "0", "--seed", "0"]
+            line = ["evaluate.py", *specs, *deals, "--workers", str(n)]
             _run([*line, "--json", str(path)])
             said.append(json.loads(path.read_text())["results"])
     assert len(set(map(str, said))) == 1, f"digests differ: {said}"

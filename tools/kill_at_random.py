@@ -38,7 +38,7 @@ TRAINING = [
     *("--imitate-moves", "3200", "--checkpoint-every", str(INTERVAL), "--evaluation-hands", "20"),
     *("--final-hands", "200", "--layers", "16", "--opponents", "simple", "self", "--threads", "1"),
 ]
-PLAYERS = ["simple", "knocker", "careful", "--hands", "200000", "--matches", "2000"]
+PLAYERS = ["simple", "knocker", "careful", "--seed", "0", "--hands", "200000", "--matches", "2000"]
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.arena.contained import Contained
+from okgin_env.arena.decks import Chance
+from okgin_env.arena.lives import keeps_nothing, seated
 from okgin_env.arena.outcome import KNOCKS, Played, Results
+from okgin_env.arena.suits import at_the_table, rename_records, renamed
 from okgin_env.engine.decisions import view_of
 from okgin_env.engine.games import Games
 from okgin_env.histories.hand import HandHistory
@@ -24,10 +26,13 @@ from okgin_env.rules import Rules
 class Tables:
     """All games of some deals: game g is deal g // R with player a in seat g % R (R = seats).
 
+    Players of the package's own are asked for all games at once. Beside any other the games of a deal are played one after
+    the other, in an order drawn by lot, each by another life of it, which is shown the suits by other names.
+
     Args:
         pair: Players a and b.
         rules: The rules of the tables.
-        streams: (D,) the deals' random streams.
+        chance: What is left to chance in the deals.
         matches: Whether to play each deal on to the end of a match.
 
     Attributes:
@@ -36,11 +41,11 @@ class Tables:
     """
 
     def __init__(
-        self, pair: tuple[Player, Player], rules: Rules, streams: NDArray[np.uint64], matches: bool
+        self, pair: tuple[Player, Player], rules: Rules, chance: Chance, matches: bool
     ) -> None:
         self.pair, self.rules, self.matches = pair, rules, matches
         n_seats = rules.players
-        n_games = len(streams) * n_seats
+        n_games = chance.decks.size
         self.games = Games(
             n_games, rules, no_learner=NOBODY, episode="match" if matches else "hand"
         )
@@ -48,69 +53,81 @@ class Tables:
         self.seat_of_a = self.all % n_seats
         self.who = np.ones((n_games, MAX_PLAYERS), np.int8)  # which player sits where
         self.who[self.all, self.seat_of_a] = 0
-        self.one_by_one = any(p.one_by_one for p in pair)
         self.faults = np.zeros((n_games, 2, len(FAULTS)), np.int64)
-        self.seated = [[Contained(pair[0])], self._seats_of_b()]
-        self.games.seed(self.all, np.repeat(streams, n_seats))
+        self.seated = seated(pair, n_seats)
+        self.suits = chance.suits.reshape(n_games, -1)
+        self.turns = self.all.reshape(-1, n_seats)[:, :1] + chance.order  # (D, R) games in order
+        self.games.seed(self.all, chance.decks.ravel())
         self.states = self.games.states
-
-    def _seats_of_b(self) -> list[Contained]:
-        """One b for all its seats, or one a seat if it wants its hands in order: it tells them by what it saw of each."""
-        a, b = self.pair
-        if not b.one_by_one:
-            return [Contained(b)]
-        n_copies = self.rules.players - (1 if b is a else 2)
-        others = [copy.deepcopy(b) for _ in range(n_copies)]
-        return [Contained(player) for player in (others if b is a else [b, *others])]
-
-    def _player(self, game: int, seat: int) -> Contained:
-        """The player in a seat of a game."""
-        seated = self.seated[self.who[game, seat]]
-        return seated[(seat - int(self.seat_of_a[game]) - 1) % self.rules.players % len(seated)]
+        if chance.words is not None:
+            self.states["seat_rng"][:, :n_seats] = chance.words.reshape(n_games, n_seats)
 
     def play(self) -> None:
         """Plays every game to its end."""
         self.games.policies[:] = np.array([p.kernel_policy for p in self.pair], np.int8)[self.who]
-        if not self.one_by_one:
-            self._play(self.all)
-            return
-        for seat in range(self.rules.players):
-            for g in self.all[self.seat_of_a == seat].tolist():
-                self.games.recorder = partial(self._tell, g)
-                self._play(self.all[g : g + 1])
-            self.close()  # who was shown all cards of a deal must not remember them when it comes again
+        if all(keeps_nothing(player) for player in self.pair):
+            self._play(self.all, 0)
+        elif any(player.one_by_one for player in self.pair):
+            for games in self.turns.tolist():
+                self._play_deal(games)
+        else:
+            for k, games in enumerate(self.turns.T):
+                self._play(games, k)
 
-    def _play(self, games: NDArray[np.int64]) -> None:
-        """Deals games and plays them to their ends."""
+    def _play_deal(self, games: list[int]) -> None:
+        """Plays the games of a deal in turn; how its hands ended is told when it will not come again, or as a match goes on."""
+        for k, g in enumerate(games):
+            self.games.recorder = partial(self._tell, k, g) if self.matches else None
+            self._play(self.all[g : g + 1], k)
+        if not self.matches:
+            for k, g in enumerate(games):
+                self._tell(k, g, self.states[g : g + 1])
+
+    def _play(self, games: NDArray[np.int64], k: int) -> None:
+        """Deals games and plays them to their ends, by the k-th lives of the players."""
         self.games.reset(games)
+        row = self.seated[k]
+        same = np.array([row.index(player) for player in row])  # one player for several seats
         actions = np.full(len(self.all), NO_ACTION)
         while len(games := games[~self.games.over(games)]):
-            movers = self.who[games, self.states["seat"][games]]
-            for k in range(2):
-                if len(asked := games[movers == k]):
-                    actions[asked] = self._ask(k, asked)
+            places = same[(self.states["seat"][games] - self.seat_of_a[games]) % len(row)]
+            for place in np.unique(places).tolist():
+                asked = games[places == place]
+                actions[asked] = self._ask(row[place], int(place > 0), asked)
             self.games.step(actions, games, False)
 
-    def _tell(self, game: int, final: NDArray[np.void]) -> None:
-        """Tells every seat of a game how a hand has ended."""
-        for seat in range(self.rules.players):
+    def _tell(self, k: int, game: int, final: NDArray[np.void]) -> None:
+        """Tells the k-th lives of the players how a hand of a game has ended."""
+        for place, player in enumerate(self.seated[k]):
+            if keeps_nothing(player.player):
+                continue
+            seat = (int(self.seat_of_a[game]) + place) % self.rules.players
             view = view_of(final, self.rules, self.games.rules_record, seat, reveal=True)
-            self._player(game, seat).tell("hand_over", view)
+            rename_records(view.record, self.suits[game : game + 1])
+            player.tell("hand_over", view)
 
-    def _ask(self, k: int, games: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _ask(self, player: Contained, who: int, games: NDArray[np.int64]) -> NDArray[np.int64]:
         """Actions of player a (0) or b (1) in games in which it is to move."""
         decisions = self.games.decisions(games)
-        asked = self._player(int(games[0]), int(decisions.seats[0]))
-        actions, faults = asked.answer(decisions)
+        if keeps_nothing(player.player):
+            actions, faults = player.answer(decisions)
+        else:
+            suits = self.suits[games]
+            actions, faults = player.answer(renamed(decisions, suits))
+            actions = at_the_table(actions, suits)
         wrong = faults >= 0
-        self.faults[games[wrong], k, faults[wrong]] += 1  # a game is asked once
+        self.faults[games[wrong], who, faults[wrong]] += 1  # a game is asked once
         return actions
+
+    def _lives(self, who: int) -> list[Contained]:
+        """Every life of player a (0) or b (1)."""
+        part = slice(0, 1) if who == 0 else slice(1, None)
+        return [*dict.fromkeys(player for row in self.seated for player in row[part])]
 
     def close(self) -> None:
         """Lets all players go."""
-        for seated in self.seated:
-            for player in seated:
-                player.tell("close")
+        for player in self._lives(0) + self._lives(1):
+            player.tell("close")
 
     def played(self) -> Played:
         """The results, once all games are over."""
@@ -137,7 +154,7 @@ class Tables:
         }
         shaped = {name: row.reshape(-1, n_seats, *row.shape[1:]) for name, row in rows.items()}
         for name in ("seconds", "decisions"):
-            spent = [sum(getattr(player, name) for player in seated) for seated in self.seated]
+            spent = [sum(getattr(life, name) for life in self._lives(who)) for who in range(2)]
             shaped[name] = np.array(spent)
         return Results(self.pair[0].name, self.pair[1].name, **shaped)
 

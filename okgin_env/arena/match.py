@@ -9,35 +9,25 @@ from __future__ import annotations
 import time
 from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
-
 from okgin_env.arena.deals import Tables
+from okgin_env.arena.decks import Decks
+from okgin_env.arena.lives import keeps_nothing
 from okgin_env.arena.outcome import Played, Results
 from okgin_env.players.base import Player, check_rules
 from okgin_env.rules import Rules
 
 CHUNK = 2048  # deals played at once
 _TIMED_DEALS = 500  # behind a compiled player's speed
-_HASH_START, _HASH_FACTOR = 0x8B51F9DD, 0x58F38DED  # of NumPy's SeedSequence.generate_state
 
 
-def deal_streams(seed: int, first: int, n_deals: int) -> NDArray[np.uint64]:
-    """(n_deals,) the random streams of deals `first`, `first + 1`, … of a seed, however many are asked for.
+def has_lives(a: Player, b: Player) -> bool:
+    """Whether the games of a deal are played by separate lives of a player, in an order drawn by lot."""
+    return not (keeps_nothing(a) and keeps_nothing(b))
 
-    They are the words of NumPy's `SeedSequence(seed).generate_state` from `first` on, without those before them: making them, too,
-    would slow a tournament down with every deal. Each half of a word is a number of the seed's pool, hashed with its own power of
-    a constant.
-    """
-    pool = np.random.SeedSequence(seed).pool
-    n, begin = 2 * n_deals, 2 * first
-    factors = np.full(n + 1, _HASH_FACTOR, np.uint32)
-    factors[0] = _HASH_START * pow(_HASH_FACTOR, begin, 1 << 32) % (1 << 32)
-    hashes = np.multiply.accumulate(factors, dtype=np.uint32)
-    halves = pool[(begin + np.arange(n)) % len(pool)] ^ hashes[:-1]
-    halves *= hashes[1:]
-    halves ^= halves >> np.uint32(16)
-    return halves.astype("<u4").view("<u8").astype(np.uint64)
+
+def series(a: str, b: str, matches: bool) -> str:
+    """The players and the kind of game, as what is left to chance hangs on them."""
+    return f"{'matches' if matches else 'hands'} {a!r} {b!r}"
 
 
 def play(
@@ -45,7 +35,7 @@ def play(
     b: Player,
     rules: Rules,
     n_deals: int,
-    seed: int,
+    seed: int | Decks,
     *,
     matches: bool = False,
 ) -> Results:
@@ -66,7 +56,7 @@ def play_deals(
     a: Player,
     b: Player,
     rules: Rules,
-    seed: int,
+    seed: int | Decks,
     first: int,
     n_deals: int,
     *,
@@ -78,7 +68,7 @@ def play_deals(
         a: A player.
         b: Another, or the same.
         rules: The rules of the table.
-        seed: Seed of everything: same seed, same hands.
+        seed: Seed of everything, or the decks: same seed, same hands.
         first: The first deal.
         n_deals: Decks (or matches' streams of decks), each played from every seat.
         matches: Whether to play each deal on to the end of a match.
@@ -90,7 +80,9 @@ def play_deals(
         raise ValueError("matches; allowed: rules with a target (this has target=None)")
     for player in (a, b):
         check_rules(player, rules)
-    table = Tables((a, b), rules, deal_streams(seed, first, n_deals), matches)
+    decks = seed if isinstance(seed, Decks) else Decks(seed)
+    chance = decks.chance(rules, series(a.name, b.name, matches), first, n_deals, has_lives(a, b))
+    table = Tables((a, b), rules, chance, matches)
     try:
         table.play()
     finally:
@@ -101,8 +93,8 @@ def play_deals(
 @lru_cache
 def compiled_ms(player: Player, rules: Rules) -> float:
     """Milliseconds a decision of a compiled player, in whole hands against itself with all that the game costs."""
-    streams = deal_streams(0, 0, _TIMED_DEALS)
-    tables = [Tables((player, player), rules, streams, False) for _ in range(2)]
+    chance = Decks(0).chance(rules, "", 0, _TIMED_DEALS, mirrors=False)
+    tables = [Tables((player, player), rules, chance, False) for _ in range(2)]
     tables[0].play()  # compiled before it is timed
     start = time.perf_counter()
     tables[1].play()

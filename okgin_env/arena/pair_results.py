@@ -13,7 +13,7 @@ from okgin_env.histories.hand import HandHistory
 
 SHOWN = 8  # hands of each pair that are kept to be looked at
 _Rank = tuple[
-    float, int, int, int
+    float, tuple[int, str, int], int
 ]  # of a hand: its swing, the greatest first, then where it was played
 
 
@@ -41,8 +41,7 @@ class PairResults:
         self.tasks.add(task)
         self.knocks = self.knocks + played.knocks
         hands = self._hands | {
-            (-_swing(hand, task.a), task.seed, task.first, k): hand
-            for k, hand in enumerate(played.shown)
+            (-_swing(hand, task.a), task.place, k): hand for k, hand in enumerate(played.shown)
         }
         ordered = {rank: hands[rank] for rank in sorted(hands)}
         kept = {*_firsts(ordered), *list(ordered)[:SHOWN]}
@@ -57,7 +56,7 @@ class PairResults:
         """All results, in the order of seeds and deals."""
         return Results.joined([self._results(task) for task in self._in_order()])
 
-    def points(self, seed: int, n_deals: int) -> NDArray[np.float64]:
+    def points(self, seed: int | str, n_deals: int) -> NDArray[np.float64]:
         """(D, R) `Results.points` of the first deals of a seed, and of all that was played of other seeds."""
         parts = []
         for task in self._in_order():
@@ -65,8 +64,14 @@ class PairResults:
             parts.append(self._results(task).points[:end])
         return np.concatenate(parts)
 
+    def played_in(self, order: Callable[[Task], NDArray[np.int64] | None]) -> NDArray[np.float64]:
+        """(D, R) `Results.points` of the deals whose order is known, each in the order in which its games were played."""
+        found = [(self._results(task).points, order(task)) for task in self._in_order()]
+        parts = [np.take_along_axis(points, by, axis=1) for points, by in found if by is not None]
+        return np.concatenate(parts) if parts else np.zeros((0, 2))
+
     def _in_order(self) -> list[Task]:
-        return sorted(self.tasks, key=lambda task: (task.seed, task.first))
+        return sorted(self.tasks, key=lambda task: task.place)
 
 
 def _swing(hand: HandHistory, a: str) -> float:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from okgin_env.arena.decks import LABEL, check_secret
 from okgin_env.rules import PRESETS, Rules, as_rules
 from okgin_env.utils.commands import option
 from okgin_env.utils.errors import check_choice
@@ -37,7 +38,14 @@ class Plan:
         "matches a pair, rounded up to whole decks (default: a tenth of the hands; 0: none)",
         "matches",
     )
-    seed: int = option(0, "same seed, same hands")
+    seed: int | None = option(
+        None,
+        "same seed, same hands, for reproducible work: players could know the decks (default: a secret)",
+    )
+    secret: str | None = option(
+        None, "play the decks of a tournament that is over again: the secret in its JSON"
+    )
+    fresh: bool = option(False, "play every hand and match from a deck of its own, no mirrors")
     first_only: bool = option(False, "play only the pairs of the first player", "first")
     until: float | None = option(
         None,
@@ -70,8 +78,12 @@ class Plan:
             raise ValueError(
                 f"matches={self.n_matches}; allowed: 0, {rules.label} has single hands only"
             )
-        if self.seed < 0:
+        if self.seed is not None and self.seed < 0:
             raise ValueError(f"seed={self.seed}; allowed: 0 or more")
+        if self.secret is not None:
+            check_secret(self.secret)
+            if self.seed is not None:
+                raise ValueError(f"seed={self.seed} and a secret; allowed: one of them")
         if self.until is not None and not self.until > 0:
             raise ValueError(f"until={self.until}; allowed: above 0")
         check_choice("again", self.again, AGAIN)
@@ -100,10 +112,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Task:
-    """A run of the paired deals of a seed for two players: what is played at once, and stored as one row.
+    """A run of paired deals for two players: what is played at once, and stored as one row.
 
     Attributes:
-        seed: Seed of the deals.
+        seed: Seed of the deals, or the label of their `Decks`.
         a: Player a's name.
         b: Player b's name.
         kind: "hands" or "matches".
@@ -111,7 +123,7 @@ class Task:
         deals: How many.
     """
 
-    seed: int
+    seed: int | str
     a: str
     b: str
     kind: str
@@ -124,6 +136,11 @@ class Task:
         return str(self.seed), self.a, self.b, self.kind
 
     @property
+    def place(self) -> tuple[int, str, int]:
+        """Its place among a pair's tasks of a kind: decks with labels first, then seeds by number, each in the order of deals."""
+        return self.seed if isinstance(self.seed, int) else -1, str(self.seed), self.first
+
+    @property
     def end(self) -> int:
         """The first deal after it."""
         return self.first + self.deals
@@ -133,6 +150,6 @@ def read_task(seed: Any, a: Any, b: Any, kind: Any, first: Any, deals: Any) -> T
     """The task that a row of the store is of; None: a row that cannot be of one."""
     texts = all(isinstance(value, str) for value in (seed, a, b, kind))
     numbers = all(isinstance(value, int) and 0 <= value < MOST for value in (first, deals))
-    if not (texts and numbers and re.fullmatch("[0-9]{1,1000}", seed)):
+    if not (texts and numbers and re.fullmatch(LABEL, seed)):
         return None
-    return Task(int(seed), a, b, kind, first, deals)
+    return Task(int(seed) if seed.isdecimal() else seed, a, b, kind, first, deals)

@@ -26,7 +26,7 @@ def replay(store: Store, n_rows: int) -> int:
     Raises:
         ValueError: One has others.
     """
-    hall = Hall(store.rules, _quick_players(store))
+    hall = Hall(store.rules, _quick_players(store), store.secrets())
     rows = [task for task, _ in store.rows() if {task.a, task.b} <= {*hall.players}]
     drawn = random.SystemRandom().sample(rows, min(n_rows, len(rows)))
     for task in drawn:

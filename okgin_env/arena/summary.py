@@ -170,6 +170,23 @@ def clone_check(results: Results, most: float = np.inf) -> dict[str, Any]:
     return _check(name, "nothing: it differs by chance only", *found)
 
 
+def mirror_check(a: str, b: str, kind: str, points: NDArray[np.float64]) -> dict[str, Any]:
+    """Whether a player remembers: a deal's later games against its first, in an order drawn by lot, so that seats do not matter.
+
+    Args:
+        a: Player a's name.
+        b: Player b's name.
+        kind: "hands" or "matches".
+        points: (D, R) a's points, in the order in which games were played.
+    """
+    differences = points[:, 1:].mean(axis=1, keepdims=True) - points[:, :1]
+    game = kind.removesuffix("es" if kind == "matches" else "s")
+    name = f"{a} against {b}, a deal's later {kind} against its first, points a {game}"
+    text = f"nothing: above it {a}, below it {b} knows decks that come again"
+    found = _check(name, text, *statistics.clustered_mean(differences))
+    return {**found, "ok": statistics.no_difference(differences) >= 0.001}
+
+
 def _check(name: str, text: str, value: float, low: float, high: float) -> dict[str, Any]:
     """A check whose answer is nothing; one in a thousand of those that are right is flagged, not one in twenty."""
     ok = bool(abs(value) <= max(value - low, high - value) * _ALARM)

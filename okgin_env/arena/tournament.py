@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 try:
     from rich.console import Console
@@ -22,8 +23,11 @@ except ImportError as error:
 from okgin_env import __version__
 from okgin_env.arena import statistics, summary
 from okgin_env.arena.contained import forget_troubles
+from okgin_env.arena.decks import FRESH, Decks, secret_label
 from okgin_env.arena.double import double_name, quick_double
 from okgin_env.arena.engines import Hall, engine
+from okgin_env.arena.lives import copied, keeps_nothing
+from okgin_env.arena.match import has_lives, series
 from okgin_env.arena.outcome import Outcome, Pair, Played
 from okgin_env.arena.pair_results import PairResults
 from okgin_env.arena.plan import Plan, Task
@@ -56,7 +60,7 @@ def run(
     Args:
         players: Two or more, or their specs, with different names (or one player against itself).
         plan: What is to be played.
-        store: Where results are kept as they come; None: in memory.
+        store: Where results are kept as they come, and the secret of the decks until the end; None: in memory.
         show_progress: Whether to show a progress bar.
         about: What else the summary is to say, such as the commit.
 
@@ -73,15 +77,25 @@ def run(
     kept.note(provenance.versions())
     names = [player.name for player in field]
     pairs = [(names[0], b) for b in names[1:]] if plan.first_only else list(combinations(names, 2))
-    tournament = _Tournament(plan, pairs, seated, kept)
+    decks = _decks(plan, kept)
+    tournament = _Tournament(plan, decks, pairs, seated, kept)
     console = Console(stderr=True)  # the table on stdout is for pasting
     with NeverSilent(console=console, disable=not show_progress) as bar:
         tournament.play(bar)
         if double is not None:
             bar.add_task(f"checking {names[0]} against its double", total=None)
             tournament.play_double(names[0], double.name)
+        if isinstance(decks.source, str):
+            kept.publish(decks.source)
         bar.add_task("rating the players", total=None)
         return tournament.outcome(field, about or {})
+
+
+def _decks(plan: Plan, store: Store) -> Decks:
+    """The decks of the plan's seed, or of its secret: one to be played again, one to go on with, or a new one."""
+    if plan.seed is not None:
+        return Decks(plan.seed, plan.fresh)
+    return Decks(plan.secret or store.secret() or store.new_secret(), plan.fresh)
 
 
 def _named(field: list[Player], rules: Rules) -> list[Player]:
@@ -104,7 +118,7 @@ def _check(players: Sequence[Player], rules: Rules) -> None:
     """Checks players, before any work is done.
 
     Raises:
-        ValueError: Too few, a name that cannot be told, two of one name, or one that cannot play by the rules.
+        ValueError: Too few, a name that cannot be told, two of one name, or one that cannot play by the rules or be copied.
     """
     if len(players) < 2:
         raise ValueError("one player; allowed: two or more")
@@ -116,16 +130,30 @@ def _check(players: Sequence[Player], rules: Rules) -> None:
         raise ValueError(f"players {', '.join(names)}; allowed: different names")
     for player in players:
         check_rules(player, rules)
+        if not keeps_nothing(player):
+            copied(player)
 
 
 class _Tournament:
     """The state of a tournament: what of each pair has been played."""
 
     def __init__(
-        self, plan: Plan, pairs: list[tuple[str, str]], seated: dict[str, Player], store: Store
+        self,
+        plan: Plan,
+        decks: Decks,
+        pairs: list[tuple[str, str]],
+        seated: dict[str, Player],
+        store: Store,
     ) -> None:
         self.plan, self.pairs, self.seated, self.store = plan, pairs, seated, store
-        self.hall = Hall(plan.rules, seated)
+        self.label = decks.label
+        secrets = store.secrets()
+        self.told = ""  # a secret that players could know, until the store says so
+        if isinstance(decks.source, str):
+            over = decks.source in secrets.values()
+            self.told = decks.source if over or plan.secret else ""
+            secrets[secret_label(decks.source)] = decks.source
+        self.hall = Hall(plan.rules, seated, secrets)
         self.played: defaultdict[tuple[str, str, str], PairResults] = defaultdict(
             lambda: PairResults(lambda task: store.get(task, hands=False).results)
         )
@@ -136,7 +164,7 @@ class _Tournament:
     def _failed(self, task: Task, played: Played) -> bool:
         """Whether deals that are to be played ended in faults of a program; if so the row is dropped."""
         planned = self.plan.n_deals if task.kind == "hands" else self.plan.n_match_deals
-        ours = task.seed == self.plan.seed and (task.a, task.b) in self.pairs
+        ours = task.seed == self.label and (task.a, task.b) in self.pairs
         if not ours or task.first >= planned:
             return False
         faults = played.results.faults.sum(axis=(0, 1, 2))
@@ -149,6 +177,9 @@ class _Tournament:
         self.played[task.a, task.b, task.kind].keep(task, played)
 
     def _add(self, task: Task, played: Played) -> None:
+        if self.told:
+            self.store.note_known(self.told)
+            self.told = ""
         self.store.add(task, played)
         self._keep(task, played)
 
@@ -185,14 +216,14 @@ class _Tournament:
 
     def _narrow(self, a: str, b: str, target: int) -> bool:
         """Whether the first `target` deals are enough, whatever a round that was killed has left of later ones."""
-        points = self.played[a, b, "hands"].points(self.plan.seed, target)
+        points = self.played[a, b, "hands"].points(self.label, target)
         most = self.plan.rules.most_points
         _, low, high = statistics.clustered_mean(points, most=most)
         return high - low <= (self.plan.until or 0)
 
     def _missing(self, a: str, b: str, kind: str, target: int) -> Iterator[Task]:
         """The deals up to `target` that have not been played, cut into tasks."""
-        seed = self.plan.seed
+        seed = self.label
         tasks = self.played[a, b, kind].tasks
         done = sorted((task.first, task.end) for task in tasks if task.seed == seed)
         size = self._deals_a_task(a, b, kind)
@@ -239,6 +270,36 @@ class _Tournament:
             return False
         return True
 
+    def _mirror_checks(self) -> Iterator[dict[str, Any]]:
+        """Of each pair with a player that could remember: whether it does better when a deal comes again."""
+        for a, b in self.pairs:
+            if has_lives(self.seated[a], self.seated[b]):
+                for kind in KINDS:
+                    points = self.played[a, b, kind].played_in(self._order)
+                    if len(points):
+                        yield summary.mirror_check(a, b, kind, points)
+
+    def _order(self, task: Task) -> NDArray[np.int64] | None:
+        """(D, R) the rotations of a task's deals in the order in which they were played; None: not known, or no mirrors."""
+        if isinstance(task.seed, str) and task.seed not in self.hall.secrets:
+            return None  # fresh decks have labels of their own
+        decks = Decks.of(task.seed, self.hall.secrets)
+        of = series(task.a, task.b, task.kind == "matches")
+        return decks.chance(self.plan.rules, of, task.first, task.deals).order
+
+    def _origins(self, labels: set[int | str]) -> dict[str, Any]:
+        """Where decks came from, and whether players could know them."""
+        names = {str(label).removesuffix(FRESH) for label in labels}
+        seeds = sorted(int(name) for name in names if name.isdecimal())
+        secrets = [secret for name, secret in self.hall.secrets.items() if name in names]
+        known = bool(seeds) or not names.isdisjoint(self.store.known_decks())
+        return {
+            "seed": _one_or_all(seeds),
+            "secret": _one_or_all(secrets),
+            "decks": "could be known to players" if known else "secret until the end",
+            "fresh": any(str(label).endswith(FRESH) for label in labels),
+        }
+
     def outcome(self, players: Sequence[Player], about: dict[str, str]) -> Outcome:
         """Sums everything up."""
         plan = self.plan
@@ -250,10 +311,11 @@ class _Tournament:
             for (a, b, _), found in played.items()
             if b == double_name(a) and a in self.seated
         ]
-        seeds = sorted({task.seed for found in played.values() for task in found.tasks})
+        checks += self._mirror_checks()
+        labels = {task.seed for found in played.values() for task in found.tasks}
         content: dict[str, Any] = {
             "rules": plan.rules.label,
-            "seed": seeds[0] if len(seeds) == 1 else seeds,
+            **self._origins(labels),
             "pairs": summary.summaries(
                 pairs, summary.speeds(pairs, players, plan.rules), plan.rules.most_points
             ),
@@ -267,3 +329,8 @@ class _Tournament:
         }
         names = tuple(dict.fromkeys(player.name for player in players))
         return Outcome(plan.rules, names, pairs, content)
+
+
+def _one_or_all(values: list[Any]) -> Any:
+    """None of no values, one alone, or the list."""
+    return values if len(values) > 1 else next(iter(values), None)

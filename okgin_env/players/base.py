@@ -73,12 +73,13 @@ def fault_action(fault: str) -> int:
 class Player:
     """Anything that plays: derive from it and write `act`, or derive from `Bot` and write `choose`.
 
-    A player keeps no state between calls: a view holds the whole hand so far. What else a table asks of it has a default:
+    A player keeps no state between calls: a view holds the whole hand so far. The arena plays each of the mirrored games of a deal
+    with another `copy.deepcopy` of it, so that state would not help. What else a table asks of it has a default:
 
     Attributes:
         name: What tables call it; by default its class's name.
         kernel_policy: Id of the compiled policy that plays for it inside the kernel; `EXTERNAL`: `act` is asked.
-        one_by_one: Whether the arena is to play its hands one after the other and call `hand_over` after each.
+        one_by_one: Whether the arena is to play its hands one after the other and call `hand_over` for each, before its next.
         deals_per_task: Deals that the arena is to play at once; 0: as many as it thinks best.
         fingerprint: What tells it from another player of its name in stored results; None: its class's source and its
             settings do.

@@ -15,14 +15,15 @@ pytest.importorskip("choix")
 
 from okgin_env import Rules, players
 from okgin_env.arena.deals import Tables
-from okgin_env.arena.match import deal_streams, play, play_deals
+from okgin_env.arena.decks import Decks, deal_streams
+from okgin_env.arena.match import play, play_deals
 from okgin_env.arena.outcome import Pair
 from okgin_env.arena.report.tables import as_text, table, write_json
 from okgin_env.arena.statistics import bradley_terry, clustered_mean
 from okgin_env.arena.summary import ratings, speeds, summary
 from okgin_env.cli import evaluate
 from okgin_env.layout import UNDERCUT
-from tests.helpers.bots import Outside
+from tests.helpers.bots import Outside, shown_as_it_is
 from tests.helpers.paths import ROOT
 
 NAMES = ("first", "second", "third", "fourth")
@@ -46,7 +47,11 @@ def test_same_player_on_paired_deals_is_exactly_even() -> None:
 
 
 @pytest.mark.parametrize(("rules", "seats"), [("classic", 2), ("french", 3), ("french", 4)])
-def test_outside_player_plays_the_same_hands_as_in_the_kernel(rules: str, seats: int) -> None:
+def test_outside_player_plays_the_same_hands_as_in_the_kernel(
+    rules: str, seats: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It chooses between equal cards by their suits, so it is shown them as they are, like one of the package's own."""
+    shown_as_it_is(Outside, monkeypatch)
     table_rules = Rules.preset(rules, seats)
     a, b = players.make("knocker"), players.make("knocker")
     inside = play(a, b, table_rules, 60, seed=1)
@@ -161,7 +166,8 @@ def test_an_undercut_is_the_undercutters_even_where_the_knocker_scores_most(seat
     from okgin_env.arena.report.hands import shown_hand
 
     pair = (players.make("simple"), players.make("camper"))
-    tables = Tables(pair, Rules.preset("french", seats), deal_streams(0, 0, 300), matches=False)
+    rules = Rules.preset("french", seats)
+    tables = Tables(pair, rules, Decks(0).chance(rules, "", 0, 300), matches=False)
     tables.play()
     results, n_knockers_won, n_shown = tables.played().results, 0, 0
     for g, state in enumerate(tables.states):

@@ -69,7 +69,7 @@ class Sleeper(Slow):
 
 
 def plan(**changes) -> Plan:
-    return Plan(**{"rules": CLASSIC, "n_hands": 400, "n_matches": 20, **changes})
+    return Plan(**{"rules": CLASSIC, "n_hands": 400, "n_matches": 20, "seed": 0, **changes})
 
 
 def tournament(names=NAMES, store: Store | None = None, **changes) -> Outcome:
@@ -103,11 +103,11 @@ def test_names_and_a_label_are_players_and_rules() -> None:
     label = "classic(gin_bonus=20)"
     named = run(
         ["camper", "simple"],
-        Plan(rules=label, n_hands=40),
+        Plan(rules=label, n_hands=40, seed=0),
         show_progress=False,  # pyright: ignore
     )
     rules, field = Rules.from_label(label), [players.make(name) for name in ("camper", "simple")]
-    made = run(field, Plan(rules=rules, n_hands=40, n_matches=4), show_progress=False)
+    made = run(field, Plan(rules=rules, n_hands=40, n_matches=4, seed=0), show_progress=False)
     assert untimed(named.content) == untimed(made.content)
     assert named.rules == rules
 
@@ -501,11 +501,13 @@ def test_stored_numbers_that_no_hand_has_are_damage(column: str, value: float) -
         store.get(task)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_killed_tournament_goes_on_to_the_same_results(tmp_path: Path, workers: int) -> None:
-    """SIGKILL at random moments, five times; then the same command ends it."""
+@pytest.mark.parametrize(("workers", "seed"), [(1, ["--seed", "0"]), (2, [])])
+def test_killed_tournament_goes_on_to_the_same_results(
+    tmp_path: Path, workers: int, seed: list[str]
+) -> None:
+    """SIGKILL at random moments, five times; then the same command ends it, with a secret as with a seed."""
     words = f"evaluate.py {' '.join(NAMES)} --hands 240000 --matches 1200 --workers {workers}"
-    line = [sys.executable, *words.split()]
+    line = [sys.executable, *words.split(), *seed]
     path, rng = tmp_path / "r.sqlite", random.Random(workers)
     for _ in range(5):
         process = subprocess.Popen(
@@ -520,12 +522,13 @@ def test_killed_tournament_goes_on_to_the_same_results(tmp_path: Path, workers: 
         if path.exists() and path.stat().st_size:
             for task in (left := Store(path)).tasks():
                 assert left.get(task).results.points.shape == (task.deals, 2)
-    for name, store in (("resumed", ["--store", str(path)]), ("unbroken", [])):
-        python(*line[1:], *store, "--json", str(tmp_path / name), check=True)
-    resumed, unbroken = (
-        json.loads((tmp_path / name).read_text()) for name in ("resumed", "unbroken")
-    )
-    assert untimed(resumed) == untimed(unbroken)
+    python(*line[1:], "--store", str(path), "--json", str(tmp_path / "resumed"), check=True)
+    resumed = json.loads((tmp_path / "resumed").read_text())
+    assert not list(tmp_path.glob("*.secret"))
+    again = [] if seed else ["--secret", resumed["secret"]]
+    python(*line[1:], *again, "--json", str(tmp_path / "unbroken"), check=True)
+    unbroken = json.loads((tmp_path / "unbroken").read_text())
+    assert untimed(resumed) == untimed({**unbroken, "decks": resumed["decks"]})
 
 
 def _hear_ctrl_c() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from okgin_env import players
+from okgin_env.arena import lives
 from okgin_env.layout import BIG_GIN, DRAW_STOCK, KNOCK
 from okgin_env.players import Bot, Decisions
 from okgin_env.players.base import Player
@@ -51,3 +53,8 @@ class Outside(Player):
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """What the scripted player answers."""
         return self._inner.act(decisions)
+
+
+def shown_as_it_is(kind: type[Player], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has the arena ask players of a class as it asks the package's own: at once, with the table's suits."""
+    monkeypatch.setattr(lives, "_OURS", (*lives._OURS, kind))

@@ -37,7 +37,7 @@ from okgin_env.peers.spiel_state import mirrored
 from okgin_env.players import Bot, Decisions, Player
 from okgin_env.positions import position
 from okgin_env.view import SeatView
-from tests.helpers.bots import Outside
+from tests.helpers.bots import Outside, shown_as_it_is
 from tests.helpers.paths import PATIENCE, ROOT, environment
 
 try:  # not by importorskip: two workers of pytest would meet in RLCard's first import
@@ -52,12 +52,15 @@ PARTS = (2, 104, 2, 10, 52, 52, 52, 370)  # of OpenSpiel's observation
 
 
 class Spy(Outside):
-    """Keeps the views of its decisions, after `look` has seen them."""
+    """Keeps the views of its decisions, after `look` has seen them; also of all its lives in an arena."""
 
     def __init__(self, name: str, look: Callable[[SeatView], None] = lambda view: None) -> None:
         super().__init__(name)
         self.views: list[SeatView] = []
         self.look = look
+
+    def __deepcopy__(self, memo: Any) -> Spy:
+        return self
 
     def act(self, decisions: Decisions) -> np.ndarray:
         seen = [decisions.view(k) for k in range(len(decisions))]
@@ -255,7 +258,10 @@ def test_rlcards_player_plays_as_our_novice() -> None:
 
 
 # --- our players at OpenSpiel's table ---------------------------------------------------------------------
-def test_hands_are_those_of_our_table_where_nothing_differs() -> None:
+def test_hands_are_those_of_our_table_where_nothing_differs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown_as_it_is(Outside, monkeypatch)
     for a, b in (("knocker", "careful"), ("camper", "simple")):
         here = play(Outside(a), Outside(b), OPENSPIEL, 60, seed=9)
         there = play_at_openspiel(Outside(a), Outside(b), 120, seed=9)
@@ -368,13 +374,8 @@ def test_an_illegal_action_is_refused_in_one_line() -> None:
 
 
 def test_plain_gin_rummy_knocks_with_ten() -> None:
-    here = play(
-        Outside("knocker"),
-        Outside("careful"),
-        dataclasses.replace(OPENSPIEL, knock_limit=10),
-        20,
-        seed=9,
-    )
+    rules = dataclasses.replace(OPENSPIEL, knock_limit=10)
+    here = play(players.make("knocker"), players.make("careful"), rules, 20, seed=9)
     there = play_at_openspiel(Outside("knocker"), Outside("careful"), 40, seed=9, oklahoma=False)
     assert np.array_equal(here.points, there.points)
 

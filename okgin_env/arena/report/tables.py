@@ -27,7 +27,7 @@ def as_text(content: dict[str, Any], width: int | None = None) -> str:
         width: Characters that a line of the table may have; None: as many as it takes.
     """
     pairs = content["pairs"]
-    lines = [f"rules {content['rules']}, seed {content['seed']}", "", table(pairs, width)]
+    lines = [f"rules {content['rules']}{_decks(content)}", "", table(pairs, width)]
     n_matches = min(s["matches"] for s in pairs)
     if len(content["ratings"]) > 2 and 0 < n_matches < _RATED_MATCHES:
         few = f"{n_matches} matches a pair are too few; from {_RATED_MATCHES} on they are told"
@@ -84,6 +84,13 @@ def _rating(entry: dict[str, Any]) -> str:
     if math.isfinite(high):
         return f"{name} at most {high:+.0f}{note}"
     return f"{name} {entry['elo']:+.0f} (of any size)"
+
+
+def _decks(content: dict[str, Any]) -> str:
+    """Where the decks came from, and who could know them."""
+    seed = "" if content["seed"] is None else f", seed {content['seed']}"
+    fresh = ", no deck played twice" if content.get("fresh") else ""
+    return f"{seed}, decks {content['decks']}{fresh}" if "decks" in content else seed
 
 
 def faults(summaries: Sequence[dict[str, Any]]) -> dict[str, dict[str, int]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,9 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from okgin_env.arena.decks import FRESH, drawn_secret, secret_label
 from okgin_env.arena.outcome import KNOCKS, Played
 from okgin_env.arena.plan import Task, read_task
 from okgin_env.arena.store.rows import agree, digest, packed, rows_of, unpacked
+from okgin_env.arena.store.secret_file import forget_secret, kept_secret, read_secret
 from okgin_env.rules import Rules
 from okgin_env.utils.errors import LONGEST, shown, told
 
@@ -35,6 +38,8 @@ CREATE TABLE played (
     seconds_a REAL, seconds_b REAL, decisions_a INTEGER, decisions_b INTEGER, digest TEXT NOT NULL,
     PRIMARY KEY (seed, a, b, kind, first)
 )"""
+_KNOWN = "known decks"  # in `about`
+_NO_VERSIONS = f"format|rules|{_KNOWN}|secret-.*"
 _SERIES = "seed = ? AND a = ? AND b = ? AND kind = ?"
 _TASK = "seed, a, b, kind, first, deals"
 _PLAYED = "results, knocks, shown, seconds_a, seconds_b, decisions_a, decisions_b, digest"
@@ -162,7 +167,7 @@ class Store:
     def versions(self) -> dict[str, str]:
         """The versions with which the results were made, by name."""
         about = sorted(self.about().items())
-        return {name: value for name, value in about if name not in ("format", "rules")}
+        return {name: value for name, value in about if not re.fullmatch(_NO_VERSIONS, name)}
 
     def _made_by(self) -> str:
         found = self.about()
@@ -193,6 +198,56 @@ class Store:
             ValueError: The file is damaged.
         """
         return self._texts("SELECT name, fingerprint FROM players")
+
+    # --- where decks come from --------------------------------------------------------------------------
+
+    def secret(self) -> str | None:
+        """The secret to go on with: of a tournament that has not ended, else the newest of this file; None: there is none.
+
+        Raises:
+            ValueError: The file that it lies in holds something else.
+        """
+        unfinished = None if self.path is None else read_secret(self.path)
+        return unfinished or next(reversed(self.secrets().values()), None)
+
+    def new_secret(self) -> str:
+        """A secret for a tournament that begins; in a file beside this one, until it ends."""
+        return drawn_secret() if self.path is None else kept_secret(self.path)
+
+    def secrets(self) -> dict[str, str]:
+        """The secrets of tournaments that have ended by their labels, the newest last.
+
+        Raises:
+            ValueError: The file is damaged.
+        """
+        found = self._texts(
+            "SELECT name, value FROM about WHERE name GLOB 'secret-*' ORDER BY rowid"
+        )
+        for label, secret in found.items():
+            if not re.fullmatch("[0-9a-f]{64}", secret) or secret_label(secret) != label:
+                raise self._refusal(f"is damaged: {shown(label)} is not the label of its secret")
+        return found
+
+    def publish(self, secret: str) -> None:
+        """Keeps the secret of a tournament that has ended, for everybody to read."""
+        with self._whole():
+            row = (secret_label(secret), secret)
+            self._db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", row)
+        if self.path is not None:
+            forget_secret(self.path, secret)
+
+    def known_decks(self) -> list[str]:
+        """Labels of secrets with which hands were played when players could have known them."""
+        return [label for label in self.about().get(_KNOWN, "").split(", ") if label]
+
+    def note_known(self, secret: str) -> None:
+        """Notes that hands are played with a secret that players could know."""
+        self.note({_KNOWN: secret_label(secret)})
+
+    def _unknown(self) -> set[str]:
+        """The labels of results whose secrets are not in the file, since their tournaments have not ended."""
+        labels = {str(task.seed).removesuffix(FRESH) for task in self.tasks()}
+        return {label for label in labels - set(self.secrets()) if not label.isdecimal()}
 
     # --- what was played --------------------------------------------------------------------------------
 
@@ -271,7 +326,7 @@ class Store:
             "AND first < ? AND first + deals > ? ORDER BY first",
             (*task.series, *task.series, task.first, task.end, task.first),
         )
-        return [Task(int(seed), *rest) for seed, *rest in rows]
+        return [found for row in rows if (found := read_task(*row)) is not None]
 
     def _insert(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Inserts tasks with what is stored of them, inside of a transaction."""
@@ -309,20 +364,26 @@ class Store:
             How many rows were new.
 
         Raises:
-            ValueError: Other rules, another player of the same name, or the same deals with other results.
+            ValueError: Other rules, another player of the same name, the same deals with other results, or a tournament
+                that has not ended, whose decks are secret.
         """
         if other.rules != self.rules:
             raise ValueError(
                 f"'{other.path}' has rules {other.rules.label}; allowed: {self.rules.label}, as in '{self.path}'"
             )
+        if unknown := other._unknown():
+            raise ValueError(
+                f"'{other.path}' has results with a secret of which it does not tell ({', '.join(sorted(unknown))}); "
+                "allowed: once its tournament has ended"
+            )
         for _ in self.rows(mend=True):
             pass
-        known = other.fingerprints()
-        self.seat(known)
+        players = other.fingerprints()
+        self.seat(players)
         new = []
         for task, played in other.rows():
             mine = self._overlapping(task)
-            if not {task.a, task.b} <= {*known}:
+            if not {task.a, task.b} <= {*players}:
                 row = (*task.series, task.first, task.deals)
                 other._leave_out(str(other._damaged(row, "players; allowed: those of the file")))
             elif not mine:
@@ -334,7 +395,13 @@ class Store:
                 )
         with self._whole():
             self._insert((task, *packed(other.get(task))) for task in new)
+            for row in other.secrets().items():  # as older ones: this file's own stays the newest
+                self._db.execute(
+                    "INSERT OR IGNORE INTO about (rowid, name, value) SELECT min(rowid) - 1, ?, ? FROM about",
+                    row,
+                )
         self.note(other.versions())
+        self.note({_KNOWN: known} if (known := ", ".join(other.known_decks())) else {})
         return len(new)
 
     def digest(self) -> str:
