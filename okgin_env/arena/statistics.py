@@ -96,7 +96,7 @@ def no_difference(values: NDArray[np.floating]) -> float:
         values: (D, R) points, one row a deal. Deals that are even do not count among those that go to somebody.
     """
     means = _deal_sums(values) / values.shape[1]
-    least = max(min(2 * 0.5 ** np.count_nonzero(means), 1.0), LEAST_P)
+    least = max(min(2 * 0.5 ** int(np.count_nonzero(means)), 1.0), LEAST_P)
     if np.ptp(means) == 0:
         return least
     found: Any = stats.ttest_1samp(means, 0.0)

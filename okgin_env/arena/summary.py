@@ -170,7 +170,9 @@ def clone_check(results: Results, most: float = np.inf) -> dict[str, Any]:
     return _check(name, "nothing: it differs by chance only", *found)
 
 
-def mirror_check(a: str, b: str, kind: str, points: NDArray[np.float64]) -> dict[str, Any]:
+def mirror_check(
+    a: str, b: str, kind: str, points: NDArray[np.float64], most: float
+) -> dict[str, Any]:
     """Whether a player remembers: a deal's later games against its first, in an order drawn by lot, so that seats do not matter.
 
     Args:
@@ -178,12 +180,13 @@ def mirror_check(a: str, b: str, kind: str, points: NDArray[np.float64]) -> dict
         b: Player b's name.
         kind: "hands" or "matches".
         points: (D, R) a's points, in the order in which games were played.
+        most: No game brings more of them.
     """
     differences = points[:, 1:].mean(axis=1, keepdims=True) - points[:, :1]
     game = kind.removesuffix("es" if kind == "matches" else "s")
     name = f"{a} against {b}, a deal's later {kind} against its first, points a {game}"
     text = f"nothing: above it {a}, below it {b} knows decks that come again"
-    found = _check(name, text, *statistics.clustered_mean(differences))
+    found = _check(name, text, *statistics.clustered_mean(differences, most=2 * most))
     return {**found, "ok": statistics.no_difference(differences) >= 0.001}
 
 

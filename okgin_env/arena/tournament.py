@@ -277,7 +277,8 @@ class _Tournament:
                 for kind in KINDS:
                     points = self.played[a, b, kind].played_in(self._order)
                     if len(points):
-                        yield summary.mirror_check(a, b, kind, points)
+                        most = self.plan.rules.most_points if kind == "hands" else np.inf
+                        yield summary.mirror_check(a, b, kind, points, most)
 
     def _order(self, task: Task) -> NDArray[np.int64] | None:
         """(D, R) the rotations of a task's deals in the order in which they were played; None: not known, or no mirrors."""

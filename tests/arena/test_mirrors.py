@@ -259,9 +259,9 @@ def test_who_remembers_in_one_life_plays_as_who_does_not() -> None:
 def test_who_knows_decks_that_come_again_is_flagged() -> None:
     cheats.KnowsAgain.met.clear()
     _, points = _later(cheats.KnowsAgain(), Decks(0), 40)
-    found = summary.mirror_check("cheat", "simple", "hands", points)
+    found = summary.mirror_check("cheat", "simple", "hands", points, 135)
     assert not found["ok"]
     assert found["value"] > 10
     assert "cheat against simple" in found["name"]
     _, points = _later(cheats.Honest(), Decks(0), 40)
-    assert summary.mirror_check("honest", "simple", "hands", points)["ok"]
+    assert summary.mirror_check("honest", "simple", "hands", points, 135)["ok"]
