@@ -277,7 +277,8 @@ class _Tournament:
                 for kind in KINDS:
                     points = self.played[a, b, kind].played_in(self._order)
                     if len(points):
-                        most = self.plan.rules.most_points if kind == "hands" else np.inf
+                        most = self.plan.rules.most_points  # of a match: beyond the target
+                        most += (self.plan.rules.target or 0) * (kind == "matches")
                         yield summary.mirror_check(a, b, kind, points, most)
 
     def _order(self, task: Task) -> NDArray[np.int64] | None:
