@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.arena.contained import Contained
+from okgin_env.arena.luck import Gauge
 from okgin_env.arena.outcome import KNOCKS, Played, Results
 from okgin_env.engine.decisions import view_of
 from okgin_env.engine.games import Games
@@ -112,12 +114,16 @@ class Tables:
             for player in seated:
                 player.tell("close")
 
-    def played(self) -> Played:
-        """The results, once all games are over."""
+    def played(self, gauge: Gauge | None = None) -> Played:
+        """The results, once all games are over; of single hands with their luck, if it is to be measured."""
         results, knocks = self._results(), np.zeros(KNOCKS, np.int64)
         if self.matches:
             return Played(results, knocks)
         count_knocks(self.states, self.games.rules_record, self.who, new_states(1)[0], knocks)
+        if gauge is not None:
+            record = self.games.rules_record
+            luck = gauge.measure(self.states, record, self.seat_of_a, self.pair)
+            results = dataclasses.replace(results, luck=luck)
         return Played(results, knocks, self._shown(results))
 
     def _results(self) -> Results:

@@ -9,11 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing.connection import Connection
 from typing import Any
 
+from okgin_env.arena.luck import Gauge
 from okgin_env.arena.match import play_deals
 from okgin_env.arena.outcome import Played
 from okgin_env.arena.plan import Plan, Task
@@ -37,16 +38,20 @@ class Hall:
     Attributes:
         rules: The rules of the tables.
         players: By the name they have in tasks.
+        gauges: What measures the luck in a pair's hands, by their names; a pair without goes unmeasured.
     """
 
     rules: Rules
     players: Mapping[str, Player]
+    gauges: Mapping[tuple[str, str], Gauge] = field(default_factory=dict)
 
     def play(self, task: Task) -> Played:
         """Plays a task."""
         a, b = self.players[task.a], self.players[task.b]
         matches = task.kind == "matches"
-        return play_deals(a, b, self.rules, task.seed, task.first, task.deals, matches=matches)
+        gauge = self.gauges.get((task.a, task.b))
+        deals = (task.seed, task.first, task.deals)
+        return play_deals(a, b, self.rules, *deals, matches=matches, gauge=gauge)
 
 
 class Engine:

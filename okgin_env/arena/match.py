@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.arena.deals import Tables
+from okgin_env.arena.luck import Gauge
 from okgin_env.arena.outcome import Played, Results
 from okgin_env.players.base import Player, check_rules
 from okgin_env.rules import Rules
@@ -71,6 +72,7 @@ def play_deals(
     n_deals: int,
     *,
     matches: bool = False,
+    gauge: Gauge | None = None,
 ) -> Played:
     """Plays a run of the paired deals of a seed; the same deals come out the same in any other run.
 
@@ -82,6 +84,7 @@ def play_deals(
         first: The first deal.
         n_deals: Decks (or matches' streams of decks), each played from every seat.
         matches: Whether to play each deal on to the end of a match.
+        gauge: Measures the luck of single hands.
 
     Raises:
         ValueError: Matches under rules without a target.
@@ -95,7 +98,7 @@ def play_deals(
         table.play()
     finally:
         table.close()
-    return table.played()
+    return table.played(gauge)
 
 
 @lru_cache

@@ -24,6 +24,7 @@ from okgin_env.arena import statistics, summary
 from okgin_env.arena.contained import forget_troubles
 from okgin_env.arena.double import double_name, quick_double
 from okgin_env.arena.engines import Hall, engine
+from okgin_env.arena.luck import Gauge, is_outside
 from okgin_env.arena.outcome import Outcome, Pair, Played
 from okgin_env.arena.pair_results import PairResults
 from okgin_env.arena.plan import Plan, Task
@@ -125,13 +126,22 @@ class _Tournament:
         self, plan: Plan, pairs: list[tuple[str, str]], seated: dict[str, Player], store: Store
     ) -> None:
         self.plan, self.pairs, self.seated, self.store = plan, pairs, seated, store
-        self.hall = Hall(plan.rules, seated)
+        self.hall = Hall(plan.rules, seated, self._gauges())
         self.played: defaultdict[tuple[str, str, str], PairResults] = defaultdict(
             lambda: PairResults(lambda task: store.get(task, hands=False).results)
         )
         for task in store.tasks():
             if not (plan.again == "faults" and self._failed(task)):
                 self._keep(task, self._stored(task))
+
+    def _gauges(self) -> dict[tuple[str, str], Gauge]:
+        """What measures the luck of each pair: unless the plan says it, of those with a player from outside."""
+        plan = self.plan
+        tiers = {
+            (a, b): plan.luck or ("fast" if is_outside(self.seated[a], self.seated[b]) else "none")
+            for a, b in self.pairs
+        }
+        return {pair: Gauge(tier, plan.playouts) for pair, tier in tiers.items() if tier != "none"}
 
     def _stored(self, task: Task) -> Played:
         """A row of the store; without its hands to look at where these are damaged."""

@@ -82,8 +82,8 @@ def unpacked(
     """
     if not 0 < task.deals <= MAX_DEALS or len(shown) > MAX_TEXT:
         raise ValueError("a row of an impossible size")
-    rows = _inflated(results, ROW, (task.deals, rules.players))
-    counts = _inflated(knocks, np.dtype("<i8"), KNOCKS).astype(np.int64)
+    rows = inflated(results, ROW, (task.deals, rules.players))
+    counts = inflated(knocks, np.dtype("<i8"), KNOCKS).astype(np.int64)
     columns = {name: rows[name].astype(column.kept) for name, column in COLUMNS.items()}
     for name, (_, _, least, most) in COLUMNS.items():
         if not ((columns[name] >= least) & (columns[name] <= most)).all():
@@ -101,7 +101,7 @@ def unpacked(
     return Played(made, counts, tuple(hands))
 
 
-def _inflated(packed: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+def inflated(packed: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """An array from bytes that must come to its size, without unpacking more."""
     size, inflater = int(np.prod(shape)) * dtype.itemsize, zlib.decompressobj()
     content = inflater.decompress(packed, size + 1)  # one more: on to the checksum at the end

@@ -6,6 +6,7 @@ runs nothing and believes nothing: sizes and names are checked.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import sqlite3
 import zlib
@@ -19,6 +20,7 @@ import numpy as np
 
 from okgin_env.arena.outcome import KNOCKS, Played
 from okgin_env.arena.plan import Task, read_task
+from okgin_env.arena.store import luck_rows
 from okgin_env.arena.store.rows import agree, packed, rows_of, unpacked
 from okgin_env.rules import Rules
 from okgin_env.utils.errors import LONGEST, shown, told
@@ -64,7 +66,8 @@ class Store:
                         self._db.execute(statement)
                     about = {"format": FORMAT, "rules": rules.label}
                     self._db.executemany("INSERT INTO about VALUES (?, ?)", about.items())
-        if self._tables() != {statement.strip() for statement in _TABLES.split(";")}:
+        expected = {statement.strip() for statement in _TABLES.split(";")}
+        if self._tables() - {luck_rows.TABLE} != expected:
             raise self._refusal(f"holds no tables of {FORMAT!r}")  # a view can have endless rows
         about = self.about()
         if about.get("format") != FORMAT:
@@ -202,6 +205,7 @@ class Store:
             row = packed(played)
             if not same:
                 self._insert([(task, *row)])
+                self._insert_luck([(task, played)])
             elif same != [task] or packed(self.get(task))[:3] != row[:3]:  # but for the times
                 raise self._refusal(
                     f"has got deals of {task.a} against {task.b} from another process; "
@@ -223,12 +227,26 @@ class Store:
         keyed = [(*task.series, task.first, task.deals, *rest) for task, *rest in rows]
         self._db.executemany(f"INSERT INTO played VALUES ({', '.join('?' * 13)})", keyed)
 
+    def _insert_luck(self, rows: Iterable[tuple[Task, Played]]) -> None:
+        """Inserts the luck of tasks, of those that have it, inside of a transaction."""
+        for task, played in rows:
+            if (luck := played.results.luck) is not None:
+                if not self._has_luck():
+                    self._db.execute(luck_rows.TABLE)
+                row = (*task.series, task.first, *luck_rows.packed(luck))
+                self._db.execute(f"INSERT INTO luck VALUES ({', '.join('?' * len(row))})", row)
+
+    def _has_luck(self) -> bool:
+        """Whether the file has a table of luck."""
+        return luck_rows.TABLE in self._tables()
+
     def drop(self, task: Task) -> None:
         """Forgets a task, so that it is played afresh."""
         with self._whole():
-            self._db.execute(
-                f"DELETE FROM played WHERE {_SERIES} AND first = ?", (*task.series, task.first)
-            )
+            for table in ("played", *(["luck"] if self._has_luck() else [])):
+                self._db.execute(
+                    f"DELETE FROM {table} WHERE {_SERIES} AND first = ?", (*task.series, task.first)
+                )
 
     def get(self, task: Task, hands: bool = True) -> Played:
         """The results of a task.
@@ -244,12 +262,24 @@ class Store:
         rows = self._rows(query, (*task.series, task.first))
         try:
             results, knocks, text, *times = rows[0]
-            return unpacked(task, self.rules, results, knocks, text if hands else "", *times)
+            played = unpacked(task, self.rules, results, knocks, text if hands else "", *times)
+            return self._with_luck(task, played)
         except (ValueError, TypeError, IndexError, zlib.error) as error:
             row = f"{shown(task.a)} against {shown(task.b)}, seed {shown(task.seed)}, {shown(task.kind)} from {task.first}"
             raise ValueError(
                 f"results file '{self.path}': {row[:LONGEST]} is damaged: {told(error)}"
             ) from error
+
+    def _with_luck(self, task: Task, played: Played) -> Played:
+        """What was played, with its luck if that was measured."""
+        if not self._has_luck():
+            return played
+        query = f"SELECT {luck_rows.FIELDS} FROM luck WHERE {_SERIES} AND first = ?"
+        rows = self._rows(query, (*task.series, task.first))
+        if not rows:
+            return played
+        luck = luck_rows.unpacked(task, self.rules.players, *rows[0])
+        return dataclasses.replace(played, results=dataclasses.replace(played.results, luck=luck))
 
     def merge(self, other: Store) -> int:
         """Takes over the rows of another file of whose deals this one has none.
@@ -277,7 +307,10 @@ class Store:
                     f"{task.seed}, and not the same; allowed: another seed"
                 )
         with self._whole():
-            self._insert((task, *packed(other.get(task))) for task in new)
+            for task in new:
+                theirs = other.get(task)
+                self._insert([(task, *packed(theirs))])
+                self._insert_luck([(task, theirs)])
         self.note(other.versions())
         return len(new)
 
