@@ -73,20 +73,17 @@ def fitted(looks, kinds, gained, n_hidden: int, epochs: int):
     with torch.no_grad():
         error = (net(x).gather(1, k[:, None])[:, 0] - y).square().mean() / y.var()
     print(f"{len(x):,} draws: unexplained {float(error):.3f} of the variance")
-    first, second = net[0], net[2]
-    return [
-        np.vstack([layer.weight.detach().numpy().T, layer.bias.detach().numpy()[None]])
-        for layer in (first, second)
-    ]
+    state = {name: value.numpy() for name, value in net.state_dict().items()}
+    return [np.vstack([state[f"{n}.weight"].T, state[f"{n}.bias"][None]]) for n in (0, 2)]
 
 
 def main() -> None:
     """Plays, fits and writes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--deals", type=int, default=3000, help="of each two players and rules")
-    parser.add_argument("--hidden", type=int, default=32)
-    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--deals", type=int, default=2500, help="of each two players and rules")
+    parser.add_argument("--hidden", type=int, default=48)
+    parser.add_argument("--epochs", type=int, default=8)
     args = parser.parse_args()
     began = time.monotonic()
     parts = []

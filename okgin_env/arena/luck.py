@@ -1,6 +1,6 @@
 """Luck taken out: means with the same expectation as the raw ones, and less noise around them.
 
-For every draw from the stock, `okgin_env.kernel.luck` says what the card was worth beyond the mean of all that could have come.
+For every draw from the stock, `okgin_env.kernel.luck` says what the card was worth beyond the mean of all that could have come; `okgin_env.kernel.luck_playouts` says it better and slower.
 These numbers have mean zero whatever the players do (Burch et al. 2018, AIVAT), so any multiple of them may be taken off the points
 that does not hang on the same deals: the weights of a deal are fitted on the others (cross-fitting).
 """
@@ -33,8 +33,18 @@ STYLES = (
     "camper",
     "expert",
 )  # whose hands the values of `fast` were fitted on
-REFERENCES = ("knocker", "camper")  # play on for whom the kernel does not know, in `deep`
+_STYLE_OF = {  # of each policy the style that is most like it
+    POLICY_IDS[name]: style
+    for style, names in {
+        "simple": ("random", "novice", "simple"),
+        "knocker": ("knocker", "careful"),
+        "camper": ("camper", "hunter"),
+    }.items()
+    for name in names
+}
+REFERENCES = (("knocker", "knocker"), ("camper", "camper"), ("camper", "expert"))  # play on for whom the kernel does not know, in `deep`
 PLAYOUTS = 16
+HORIZON = 4  # draws of a playout, of which the last is valued
 MOST_PLAYOUTS = 10_000
 MOST_COLUMNS = 200
 FOLDS = 10
@@ -92,7 +102,7 @@ class Gauge:
         """Tier and fingerprint."""
         parts = [kernel_digest(), self.tier, hashlib.sha256(VALUES.read_bytes()).hexdigest()]
         if self.tier == "deep":
-            parts += [str(self.playouts), str(_references(pair).tolist())]
+            parts += [f"{HORIZON} {self.playouts} {_references(pair).tolist()}"]
         return f"{self.tier} {hashlib.sha256(' '.join(parts).encode()).hexdigest()[:16]}"
 
     def measure(
@@ -111,19 +121,29 @@ class Gauge:
             pair: Players a and b.
         """
         began = time.perf_counter()
-        found = [_fast(finals, rules, seat_of_a)]
-        n_values = found[0].shape[1] - 2 * N_PLAIN
-        if self.tier == "deep":
-            references = _references(pair)
-            n_values = len(references)
-            played = np.zeros((len(finals), n_values))
-            spaces = [new_states(1) for _ in range(3)]
-            luck_by_playouts(finals, rules, seat_of_a, references, self.playouts, *spaces, played)
-            found.insert(0, played)
-        columns = np.hstack(found).astype(np.float32)
-        shaped = columns.reshape(-1, int(rules["players"][0]), columns.shape[1])
+        columns, n_values = self.columns(finals, rules, seat_of_a, pair)
+        shaped = columns.astype(np.float32).reshape(-1, int(rules["players"][0]), columns.shape[1])
         seconds = time.perf_counter() - began
         return Luck(self.how(pair), n_values, shaped, len(finals), seconds)
+
+    def columns(
+        self,
+        finals: np.ndarray,
+        rules: np.ndarray,
+        seat_of_a: NDArray[np.int64],
+        pair: Sequence[Player],
+    ) -> tuple[NDArray[np.float64], int]:
+        """(G, F) the luck of any hands that are over, as `measure` takes them, and how many columns are points."""
+        found = _fast(finals, rules, seat_of_a)
+        if self.tier != "deep":
+            return found, found.shape[1] - 2 * N_PLAIN
+        references = _references(pair)
+        played = np.zeros((len(finals), len(references)))
+        s, base, w = (new_states(1) for _ in range(3))
+        luck_by_playouts(
+            finals, rules, seat_of_a, references, *_weights(), HORIZON, self.playouts, s, base, w, played
+        )  # fmt: skip
+        return np.hstack([played, found]), len(references)
 
 
 @lru_cache
@@ -133,12 +153,17 @@ def _weights() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return file["first"].astype(np.float64), file["second"].astype(np.float64)
 
 
+def _styles() -> list[tuple[int, int]]:
+    """The styles of the one who draws and of the other, in the order of the values."""
+    return [(own, other) for own in range(len(STYLES)) for other in range(len(STYLES))]
+
+
 def _fast(
     finals: np.ndarray, rules: np.ndarray, seat_of_a: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """(G, F) luck by the fixed values of every two styles, then by plain looks."""
     first, second = _weights()
-    pairs = [*itertools.product(range(len(STYLES)), repeat=2)]
+    pairs = _styles()
     mirrored = np.array([pairs.index((other, own)) for own, other in pairs])
     found = np.zeros((len(finals), len(pairs) + 2 * N_PLAIN))
     luck_games(finals, rules, seat_of_a, first, second, mirrored, new_states(1)[0], found)
@@ -146,10 +171,21 @@ def _fast(
 
 
 def _references(pair: Sequence[Player]) -> NDArray[np.int64]:
-    """(V, 2) policies that play on: the very players where they are compiled, else some unlike each other."""
-    asked = [POLICY_IDS[name] for name in REFERENCES]
-    seats = [asked if p.kernel_policy == EXTERNAL else [p.kernel_policy] for p in pair]
-    return np.array([*itertools.product(*seats)])
+    """(V, 4) policies that play on for a and for the others, and which value stands for a draw by either.
+
+    They are the very players where these are compiled; for others some unlike each other play in turn.
+    """
+    seats = [
+        [(p.kernel_policy, _STYLE_OF[p.kernel_policy])]
+        if p.kernel_policy != EXTERNAL
+        else [(POLICY_IDS[name], style) for name, style in REFERENCES]
+        for p in pair
+    ]
+    found = []
+    for (own, mine), (other, theirs) in itertools.product(*seats):
+        i, j = STYLES.index(mine), STYLES.index(theirs)
+        found.append((own, other, _styles().index((i, j)), _styles().index((j, i))))
+    return np.array(found)
 
 
 def joined(parts: Sequence[tuple[int, Luck | None]], n_seats: int) -> Luck | None:

@@ -191,17 +191,39 @@ def _evaluate(looks, first, second, hidden, values):
 
 
 @compiled
+def factor_of(s, rules):
+    """By how much a spade upcard multiplies all points."""
+    return 2.0 if rules.spades_double != 0 and s.upcard < N_RANKS else 1.0
+
+
+@compiled
+def draw_value(s, r, seat, card, v, first, second, work):
+    """One of the values of a card that a seat is about to draw.
+
+    Args:
+        s: Game record, before the draw.
+        r: Rules record.
+        seat: Who draws.
+        card: The card.
+        v: Which value.
+        first: As in `_evaluate`.
+        second: As in `_evaluate`.
+        work: (looks, theirs, sums, table, hidden, values).
+    """
+    looks, theirs, sums, table, hidden, values = work
+    stock, other = stock_mask(s), _nearest(s, r, seat)
+    _promise(s.hands[other], stock, np.int64(s.limit), theirs)
+    _look(s, r, seat, other, card, stock, theirs, sums, table, looks)
+    _evaluate(looks, first, second, hidden, values)
+    return factor_of(s, r) * values[v]
+
+
+@compiled
 def deal_again(s, rules, final):
     """Deals the deck of a hand that is over, to replay it."""
     for k in range(N_CARDS):
         s.deck[k] = final.deck[k]
     deal(s, rules, np.int64(final.dealer))
-
-
-@compiled
-def factor_of(s, rules):
-    """By how much a spade upcard multiplies all points."""
-    return 2.0 if rules.spades_double != 0 and s.upcard < N_RANKS else 1.0
 
 
 @compiled

@@ -84,7 +84,9 @@ def unpacked(
         raise ValueError("a row of an impossible size")
     rows = inflated(results, ROW, (task.deals, rules.players))
     counts = inflated(knocks, np.dtype("<i8"), KNOCKS).astype(np.int64)
-    columns = {name: rows[name].astype(column.kept) for name, column in COLUMNS.items()}
+    columns: dict[str, Any] = {
+        name: rows[name].astype(column.kept) for name, column in COLUMNS.items()
+    }
     for name, (_, _, least, most) in COLUMNS.items():
         if not ((columns[name] >= least) & (columns[name] <= most)).all():
             raise ValueError(f"{name}; allowed: {least:g} to {most:g}")
