@@ -42,7 +42,10 @@ _STYLE_OF = {  # of each policy the style that is most like it
     }.items()
     for name in names
 }
-REFERENCES = (("knocker", "knocker"), ("camper", "camper"), ("camper", "expert"))  # play on for whom the kernel does not know, in `deep`
+REFERENCES = (
+    ("knocker", "knocker"),
+    ("camper", "camper"),
+)  # play on for whom the kernel does not know, in `deep`
 PLAYOUTS = 16
 HORIZON = 4  # draws of a playout, of which the last is valued
 MOST_PLAYOUTS = 10_000
