@@ -76,14 +76,14 @@ def test_of_two_ways_to_measure_the_one_with_most_deals_counts() -> None:
 
 @pytest.mark.parametrize("names", [("camper", "simple"), ("camper", "knocker")])
 def test_fast_luck_explains_a_third_of_the_variance(names: tuple[str, str]) -> None:
-    pair = [players.make(name) for name in names]
-    played = play_deals(*pair, CLASSIC, 5, 0, 1000, gauge=Gauge("fast", 1))
+    a, b = (players.make(name) for name in names)
+    played = play_deals(a, b, CLASSIC, 5, 0, 1000, gauge=Gauge("fast", 1))
     assert summary.luck_part(played.results)["luck"]["factor"] > 1.4
 
 
 def test_deep_luck_explains_two_thirds() -> None:
-    pair = [players.make(name) for name in ("camper", "knocker")]
-    played = play_deals(*pair, CLASSIC, 5, 0, 150, gauge=Gauge("deep", 8))
+    a, b = players.make("camper"), players.make("knocker")
+    played = play_deals(a, b, CLASSIC, 5, 0, 150, gauge=Gauge("deep", 8))
     assert summary.luck_part(played.results)["luck"]["factor"] > 3
 
 
