@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from okgin_env.arena.contained import Contained
 from okgin_env.arena.decks import Chance
 from okgin_env.arena.lives import keeps_nothing, seated
+from okgin_env.arena.luck import Gauge
 from okgin_env.arena.outcome import KNOCKS, Played, Results
 from okgin_env.arena.suits import at_the_table, rename_records, renamed
 from okgin_env.engine.decisions import view_of
@@ -129,12 +131,16 @@ class Tables:
         for player in self._lives(0) + self._lives(1):
             player.tell("close")
 
-    def played(self) -> Played:
-        """The results, once all games are over."""
+    def played(self, gauge: Gauge | None = None) -> Played:
+        """The results, once all games are over; of single hands with their luck, if it is to be measured."""
         results, knocks = self._results(), np.zeros(KNOCKS, np.int64)
         if self.matches:
             return Played(results, knocks)
         count_knocks(self.states, self.games.rules_record, self.who, new_states(1)[0], knocks)
+        if gauge is not None:
+            record = self.games.rules_record
+            luck = gauge.measure(self.states, record, self.seat_of_a, self.pair)
+            results = dataclasses.replace(results, luck=luck)
         return Played(results, knocks, self._shown(results))
 
     def _results(self) -> Results:

@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from okgin_env.arena.decks import Decks
+from okgin_env.arena.luck import Gauge
 from okgin_env.arena.match import play_deals
 from okgin_env.arena.outcome import Played
 from okgin_env.arena.plan import Plan, Task
@@ -39,18 +40,23 @@ class Hall:
         rules: The rules of the tables.
         players: By the name they have in tasks.
         secrets: Secrets that decks come from, by their labels.
+        gauges: What measures the luck in a pair's hands, by their names; a pair without goes unmeasured.
     """
 
     rules: Rules
     players: Mapping[str, Player]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    gauges: Mapping[tuple[str, str], Gauge] = field(default_factory=dict)
 
     def play(self, task: Task) -> Played:
         """Plays a task."""
         a, b = self.players[task.a], self.players[task.b]
         matches = task.kind == "matches"
         decks = Decks.of(task.seed, self.secrets)
-        return play_deals(a, b, self.rules, decks, task.first, task.deals, matches=matches)
+        gauge = self.gauges.get((task.a, task.b))
+        return play_deals(
+            a, b, self.rules, decks, task.first, task.deals, matches=matches, gauge=gauge
+        )
 
 
 class Engine:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from okgin_env.arena.deals import Tables
 from okgin_env.arena.decks import Decks
 from okgin_env.arena.lives import keeps_nothing
+from okgin_env.arena.luck import Gauge
 from okgin_env.arena.outcome import Played, Results
 from okgin_env.players.base import Player, check_rules
 from okgin_env.rules import Rules
@@ -61,6 +62,7 @@ def play_deals(
     n_deals: int,
     *,
     matches: bool = False,
+    gauge: Gauge | None = None,
 ) -> Played:
     """Plays a run of the paired deals of a seed; the same deals come out the same in any other run.
 
@@ -72,6 +74,7 @@ def play_deals(
         first: The first deal.
         n_deals: Decks (or matches' streams of decks), each played from every seat.
         matches: Whether to play each deal on to the end of a match.
+        gauge: Measures the luck of single hands.
 
     Raises:
         ValueError: Matches under rules without a target.
@@ -87,7 +90,7 @@ def play_deals(
         table.play()
     finally:
         table.close()
-    return table.played()
+    return table.played(gauge)
 
 
 @lru_cache

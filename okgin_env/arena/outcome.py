@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from okgin_env.arena.luck import Luck, joined
 from okgin_env.histories.hand import HandHistory
 from okgin_env.rules import Rules
 
@@ -34,6 +35,7 @@ class Results:
         faults: (D, R, 2, F) hands that each player forfeited, by kind (`players.base.FAULTS`).
         seconds: (2,) seconds each player thought, and
         decisions: (2,) int64 for how many decisions; zeros for a player that the kernel runs.
+        luck: That of player a in these hands; None: not measured.
     """
 
     a: str
@@ -47,14 +49,18 @@ class Results:
     faults: NDArray[np.int64]
     seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(2))
     decisions: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, np.int64))
+    luck: Luck | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Results]) -> Results:
         """Results of several runs of deals as those of one."""
         columns = {f.name: [getattr(part, f.name) for part in parts] for f in fields(cls)[2:]}
         spent = {name: np.sum(columns.pop(name), axis=0) for name in ("seconds", "decisions")}
+        luck = [(len(part.points), part.luck) for part in parts]
+        columns.pop("luck")
         rows = {name: np.concatenate(found) for name, found in columns.items()}
-        return cls(parts[0].a, parts[0].b, **rows, **spent)
+        n_seats = parts[0].points.shape[1]
+        return cls(parts[0].a, parts[0].b, **rows, **spent, luck=joined(luck, n_seats))
 
 
 @dataclass(frozen=True)

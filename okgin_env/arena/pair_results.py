@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from okgin_env.arena.luck import adjusted, joined
 from okgin_env.arena.outcome import Played, Results
 from okgin_env.arena.plan import Task
 from okgin_env.histories.hand import HandHistory
@@ -57,12 +58,15 @@ class PairResults:
         return Results.joined([self._results(task) for task in self._in_order()])
 
     def points(self, seed: int | str, n_deals: int) -> NDArray[np.float64]:
-        """(D, R) `Results.points` of the first deals of a seed, and of all that was played of other seeds."""
-        parts = []
+        """(D, R) points of the first deals of a seed, and of all that was played of other seeds; without luck, where it is known."""
+        parts, lucks = [], []
         for task in self._in_order():
             end = max(0, n_deals - task.first) if task.seed == seed else None
-            parts.append(self._results(task).points[:end])
-        return np.concatenate(parts)
+            results = self._results(task)
+            parts.append(results.points[:end])
+            lucks.append((len(parts[-1]), results.luck and results.luck.first(end)))
+        points = np.concatenate(parts)
+        return adjusted(points, joined(lucks, points.shape[1]))
 
     def played_in(self, order: Callable[[Task], NDArray[np.int64] | None]) -> NDArray[np.float64]:
         """(D, R) `Results.points` of the deals whose order is known, each in the order in which its games were played."""

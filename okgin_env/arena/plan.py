@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from okgin_env.arena.decks import LABEL, check_secret
+from okgin_env.arena.luck import MOST_PLAYOUTS, PLAYOUTS, TIERS
 from okgin_env.rules import PRESETS, Rules, as_rules
 from okgin_env.utils.commands import option
 from okgin_env.utils.errors import check_choice
@@ -56,6 +57,12 @@ class Plan:
         None,
         "faults: play stored deals afresh in which a program crashed, hung, flooded or wrote nonsense",
     )
+    luck: str | None = option(
+        None,
+        "none, fast or deep: also tell means with the luck of the draw taken out (default: fast for pairs "
+        "with a player that is asked from outside, such as a program)",
+    )
+    playouts: int = option(PLAYOUTS, "with --luck deep, from every card that could have been drawn")
     check: bool = option(True, "play the first player against its double, too")
     engine: str = option("local", "local or ray; the results are the same")
     workers: int | None = option(
@@ -87,6 +94,9 @@ class Plan:
         if self.until is not None and not self.until > 0:
             raise ValueError(f"until={self.until}; allowed: above 0")
         check_choice("again", self.again, AGAIN)
+        check_choice("luck", self.luck, (None, *TIERS))
+        if not 1 <= self.playouts <= MOST_PLAYOUTS:
+            raise ValueError(f"playouts={self.playouts}; allowed: 1 to {MOST_PLAYOUTS}")
         self._check_engine()
 
     def _check_engine(self) -> None:

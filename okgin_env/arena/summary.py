@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from okgin_env.arena import statistics
+from okgin_env.arena import luck, statistics
 from okgin_env.arena.match import compiled_ms
 from okgin_env.arena.outcome import Pair, Results
 from okgin_env.layout import ENDINGS, ILLEGAL
@@ -66,7 +66,30 @@ def summary(pair: Pair, speeds: Mapping[str, float], most: float = np.inf) -> di
         "by_a": {name: _share(hands, name, by=0) for name in ENDED_BY},
         "by_b": {name: _share(hands, name, by=1) for name in ENDED_BY},
         "ms_per_decision": {name: speeds[name] for name in names},
+        **luck_part(hands, most),
     }
+
+
+def luck_part(hands: Results, most: float) -> dict[str, Any]:
+    """The part of a pair's entry with the luck taken out; nothing where it was not measured."""
+    measured = hands.luck
+    if measured is None:
+        return {}
+    points = luck.adjusted(hands.points, measured)
+    mean, low, high = statistics.clustered_mean(points, most=most)
+    raw, rest = (np.var(values.mean(axis=1)) for values in (hands.points, points))
+    tier, fingerprint = measured.how.split(" ")
+    part = {
+        "tier": tier,
+        "fingerprint": fingerprint,
+        "points_per_hand": mean,
+        "ci95": [low, high],
+        "p_points": statistics.no_difference(points),
+        "factor": float(raw / rest) if rest > 0 else _NAN,
+        "hands": measured.hands,
+        "ms_per_hand": 1000.0 * measured.seconds / max(1, measured.hands),
+    }
+    return {"luck": part}
 
 
 def _matches(matches: Results | None) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from okgin_env.arena.decks import FRESH, Decks, secret_label
 from okgin_env.arena.double import double_name, quick_double
 from okgin_env.arena.engines import Hall, engine
 from okgin_env.arena.lives import copied, keeps_nothing
+from okgin_env.arena.luck import Gauge, is_outside
 from okgin_env.arena.match import has_lives, series
 from okgin_env.arena.outcome import Outcome, Pair, Played
 from okgin_env.arena.pair_results import PairResults
@@ -153,13 +154,22 @@ class _Tournament:
             over = decks.source in secrets.values()
             self.told = decks.source if over or plan.secret else ""
             secrets[secret_label(decks.source)] = decks.source
-        self.hall = Hall(plan.rules, seated, secrets)
+        self.hall = Hall(plan.rules, seated, secrets, self._gauges())
         self.played: defaultdict[tuple[str, str, str], PairResults] = defaultdict(
             lambda: PairResults(lambda task: store.get(task, hands=False).results)
         )
         for task, played in store.rows(mend=True):
             if not (plan.again == "faults" and self._failed(task, played)):
                 self._keep(task, played)
+
+    def _gauges(self) -> dict[tuple[str, str], Gauge]:
+        """What measures the luck of each pair: unless the plan says it, of those with a player from outside."""
+        plan = self.plan
+        tiers = {
+            (a, b): plan.luck or ("fast" if is_outside(self.seated[a], self.seated[b]) else "none")
+            for a, b in self.pairs
+        }
+        return {pair: Gauge(tier, plan.playouts) for pair, tier in tiers.items() if tier != "none"}
 
     def _failed(self, task: Task, played: Played) -> bool:
         """Whether deals that are to be played ended in faults of a program; if so the row is dropped."""

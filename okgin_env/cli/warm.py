@@ -24,6 +24,7 @@ def warm() -> None:
 
     import okgin_env
     from okgin_env import Rules, analysis, players
+    from okgin_env.arena.luck import Gauge
     from okgin_env.arena.match import play_deals
     from okgin_env.engine.games import Games
     from okgin_env.histories.hand import HandHistory
@@ -57,7 +58,7 @@ def warm() -> None:
     rows, seen = np.zeros((2, 3), np.float32), np.ones((2, 2), np.int8)
     sparse.add_rows(seen, np.arange(2), rows, rows[0], rows.copy())
     sparse.add_gradients(seen, np.arange(2), rows, rows.copy())
-    play_deals(simple, expert, Rules(), 1, 0, 1)
+    play_deals(simple, expert, Rules(), 1, 0, 1, gauge=Gauge("deep", 1))
     hand, melds = "As 2s 3s 4s 5s 6s 7s 8s 9s Ts", ["Js Qs Ks"]
     analysis.knock_discards(f"{hand} Kd", 10)
     analysis.layoff(melds, hand)

@@ -80,6 +80,9 @@ def tournament(names=NAMES, store: Store | None = None, **changes) -> Outcome:
 def untimed(content: dict) -> dict:
     """A summary without what is measured by the clock."""
     pairs = [{k: v for k, v in p.items() if k != "ms_per_decision"} for p in content["pairs"]]
+    for pair in pairs:
+        if "luck" in pair:
+            pair["luck"] = {k: v for k, v in pair["luck"].items() if k != "ms_per_hand"}
     return {**content, "pairs": pairs}
 
 

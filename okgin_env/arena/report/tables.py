@@ -113,12 +113,16 @@ def table(summaries: Sequence[dict[str, Any]], width: int | None = None) -> str:
             tables. None: one table, without spaces to fill.
     """
     rows = [_HEADS, *map(_row, summaries)]
+    if any("luck" in entry for entry in summaries):  # beside the raw points
+        cells = ["without luck (95 %)", *map(_without_luck, summaries)]
+        rows = [(*row[:4], cell, *row[4:]) for row, cell in zip(rows, cells, strict=True)]
+    n_columns = len(rows[0])
     if width is None:
-        return _markdown(rows, [*range(len(_HEADS))], [0] * len(_HEADS))
-    widths = [max(len(row[k]) for row in rows) for k in range(len(_HEADS))]
+        return _markdown(rows, [*range(n_columns)], [0] * n_columns)
+    widths = [max(len(row[k]) for row in rows) for k in range(n_columns)]
     names = [*range(_N_NAMES)]
     parts = [[*names]]
-    for k in range(_N_NAMES, len(_HEADS)):
+    for k in range(_N_NAMES, n_columns):
         taken = sum(widths[c] + 3 for c in [*parts[-1], k]) + 1
         if taken > width and parts[-1] != names:
             parts.append([*names])
@@ -155,6 +159,14 @@ def _row(s: dict[str, Any]) -> tuple[str, ...]:
         _endings(s["by_a"]), _endings(s["by_b"]), _pc(s["void"]), f"{s['turns_per_hand']:.1f}",
         str(s["illegal"]), f"{s['ms_per_decision'][s['a']]:.4f}",
     )  # fmt: skip
+
+
+def _without_luck(s: dict[str, Any]) -> str:
+    """The mean of a pair with the luck of the draw taken out."""
+    if "luck" not in s:
+        return "-"
+    low, high = s["luck"]["ci95"]
+    return f"{s['luck']['points_per_hand']:+.2f} ({low:+.2f} to {high:+.2f})"
 
 
 def _forfeits(n: int) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from okgin_env.arena.luck import MOST_COLUMNS, TIERS, Luck
 from okgin_env.arena.outcome import KNOCKS, Played, Results
 from okgin_env.arena.plan import MOST, Task
 from okgin_env.arena.store import consistency
@@ -22,6 +24,8 @@ from okgin_env.utils.errors import told
 MAX_DEALS = 1 << 20  # of one row
 MAX_TEXT = 1 << 20  # bytes of one row's hands
 KINDS = ("hands", "matches")
+N_LUCK = 5  # fields of a row that are of its luck: none where it was not measured
+_MOST_LUCK = 1e6
 _GREATEST = float(np.finfo(np.float64).max)
 
 
@@ -60,12 +64,17 @@ def agree(task: Task, played: Played, others: Iterable[tuple[Task, Played]]) -> 
 
 
 def packed(played: Played) -> tuple[Any, ...]:
-    """Results, knocks and hands as they are stored, then times."""
-    results = played.results
+    """Results, knocks and hands as they are stored, then the luck, then times."""
+    results, luck = played.results, played.results.luck
     times = (*results.seconds.tolist(), *results.decisions.tolist())
     knocks = played.knocks.astype("<i8").tobytes()
     shown = "\n".join(str(hand) for hand in played.shown)
-    return zlib.compress(rows_of(results).tobytes(), 6), zlib.compress(knocks, 6), shown, *times
+    rows = zlib.compress(rows_of(results).tobytes(), 6)
+    measured: tuple[Any, ...] = (None,) * N_LUCK
+    if luck is not None:
+        columns = zlib.compress(luck.columns.astype("<f4").tobytes(), 6)
+        measured = luck.how, luck.n_values, luck.columns.shape[2], columns, luck.seconds
+    return rows, zlib.compress(knocks, 6), shown, *times, *measured
 
 
 def rows_of(results: Results) -> np.ndarray:
@@ -97,14 +106,17 @@ def unpacked(task: Task, rules: Rules, row: Sequence[Any], hands: bool = True) -
     Raises:
         ValueError: It is damaged or made up: a field that is impossible or does not agree with another.
     """
-    results, knocks, shown, *times, stated = row
+    results, knocks, shown, *rest, stated = row
+    times, luck = rest[:-N_LUCK], rest[-N_LUCK:]
     if task.kind not in KINDS[: 1 if rules.target is None else 2]:
         raise ValueError(f"kind={shown_value(task.kind)}; allowed: hands, or matches to a target")
     if not 0 < task.deals <= MAX_DEALS or len(shown) > MAX_TEXT:
         raise ValueError("a row of an impossible size")
     rows = _inflated("results", results, ROW, (task.deals, rules.players))
     counts = _inflated("knocks", knocks, np.dtype("<i8"), KNOCKS).astype(np.int64)
-    columns = {name: rows[name].astype(column.kept) for name, column in COLUMNS.items()}
+    columns: dict[str, Any] = {
+        name: rows[name].astype(column.kept) for name, column in COLUMNS.items()
+    }
     for name, (_, _, least, most) in COLUMNS.items():
         if not ((columns[name] >= least) & (columns[name] <= most)).all():
             raise ValueError(f"{name}; allowed: {least:g} to {most:g}")
@@ -112,12 +124,35 @@ def unpacked(task: Task, rules: Rules, row: Sequence[Any], hands: bool = True) -
     if not ((spent >= 0) & (spent < MOST)).all():
         raise ValueError(f"times={spent.tolist()}; allowed: seconds and decisions")
     seconds, decisions = spent[:2], spent[2:].astype(np.int64)
+    columns["luck"] = None if luck[0] is None else _luck(task, rules, *luck)
     made = Results(task.a, task.b, **columns, seconds=seconds, decisions=decisions)
     consistency.check(made, counts, rules, task.kind)
     kept = tuple(_hands(shown, made, rules)) if hands else ()
     if stated != digest(task, row[:-1]):
         raise ValueError("digest; allowed: that of the row")
     return Played(made, counts, kept)
+
+
+def _luck(
+    task: Task, rules: Rules, how: Any, n_values: Any, n_columns: Any, content: Any, seconds: Any
+) -> Luck:
+    """The luck in a row's hands.
+
+    Raises:
+        ValueError: It is damaged.
+    """
+    if not (isinstance(how, str) and re.fullmatch(f"({'|'.join(TIERS[1:])}) [0-9a-f]{{16}}", how)):
+        raise ValueError("luck_how; allowed: tier and fingerprint of what measured it")
+    sizes = isinstance(n_values, int) and isinstance(n_columns, int)
+    if not sizes or not 1 <= n_values <= n_columns <= MOST_COLUMNS:
+        raise ValueError(f"luck_columns; allowed: 1 to {MOST_COLUMNS}, points among them")
+    shape = (task.deals, rules.players, n_columns)
+    columns = _inflated("luck", content, np.dtype("<f4"), shape).astype(np.float32)
+    if not (np.abs(columns) <= _MOST_LUCK).all():
+        raise ValueError(f"luck; allowed: -{_MOST_LUCK:g} to {_MOST_LUCK:g}")
+    if not (isinstance(seconds, float) and 0 <= seconds < MOST):
+        raise ValueError("luck_seconds; allowed: 0 or more")
+    return Luck(how, n_values, columns, task.deals * rules.players, seconds)
 
 
 def _hands(shown: str, results: Results, rules: Rules) -> Iterator[HandHistory]:

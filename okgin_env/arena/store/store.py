@@ -35,14 +35,18 @@ CREATE TABLE players (name TEXT PRIMARY KEY, fingerprint TEXT NOT NULL);
 CREATE TABLE played (
     seed TEXT, a TEXT, b TEXT, kind TEXT, first INTEGER, deals INTEGER,
     results BLOB NOT NULL, knocks BLOB NOT NULL, shown TEXT NOT NULL,
-    seconds_a REAL, seconds_b REAL, decisions_a INTEGER, decisions_b INTEGER, digest TEXT NOT NULL,
+    seconds_a REAL, seconds_b REAL, decisions_a INTEGER, decisions_b INTEGER,
+    luck_how TEXT, luck_values INTEGER, luck_columns INTEGER, luck BLOB, luck_seconds REAL, digest TEXT NOT NULL,
     PRIMARY KEY (seed, a, b, kind, first)
 )"""
 _KNOWN = "known decks"  # in `about`
 _NO_VERSIONS = f"format|rules|{_KNOWN}|secret-.*"
 _SERIES = "seed = ? AND a = ? AND b = ? AND kind = ?"
 _TASK = "seed, a, b, kind, first, deals"
-_PLAYED = "results, knocks, shown, seconds_a, seconds_b, decisions_a, decisions_b, digest"
+_PLAYED = (
+    "results, knocks, shown, seconds_a, seconds_b, decisions_a, decisions_b, "
+    "luck_how, luck_values, luck_columns, luck, luck_seconds, digest"
+)
 
 
 class Store:
@@ -331,7 +335,7 @@ class Store:
     def _insert(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Inserts tasks with what is stored of them, inside of a transaction."""
         keyed = [(*t.series, t.first, t.deals, *rest, digest(t, rest)) for t, *rest in rows]
-        self._db.executemany(f"INSERT INTO played VALUES ({', '.join('?' * 14)})", keyed)
+        self._db.executemany(f"INSERT INTO played VALUES ({', '.join('?' * 19)})", keyed)
 
     def drop(self, task: Task) -> None:
         """Forgets a task, so that it is played afresh."""
