@@ -24,7 +24,7 @@ from tests.helpers import parsers, parsers_files
 COLUMNS = {
     "about": ("name", "value"),
     "players": ("name", "fingerprint"),
-    "played": ("seed", "a", "b", "kind", "first", "deals", "results", "knocks", "shown", "seconds_a", "decisions_b"),
+    "played": ("seed", "a", "b", "kind", "first", "deals", "results", "knocks", "shown", "seconds_a", "decisions_b", "luck_how", "luck", "digest"),
 }  # fmt: skip
 VALUES = (None, -1, 0, (1 << 63) - 1, 1.5, 1e308, float("inf"), "", "x", "a\nb", "9" * 999, "9" * 2000, "é" * 90_000, b"", b"\xff" * 600)  # fmt: skip
 
@@ -66,7 +66,7 @@ def test_a_store_of_many_rows_of_nothing_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     path.write_bytes(parsers_files.stores()[0])
     db = sqlite3.connect(path)
-    db.executemany("INSERT INTO played VALUES ('1', 'a', 'b', 'hands', ?, 1 << 40, zeroblob(9), '', '', 0, 0, 0, 0)", [(k << 41,) for k in range(50)])  # fmt: skip
+    db.executemany("INSERT INTO played VALUES ('1', 'a', 'b', 'hands', ?, 1 << 40, zeroblob(9), '', '', 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, '')", [(k << 41,) for k in range(50)])  # fmt: skip
     db.commit()
     db.close()
     with pytest.raises(ValueError, match="an impossible size"):
