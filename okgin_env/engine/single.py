@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
+from numpy.typing import NDArray
 
+from okgin_env.engine.buffers import Outputs
 from okgin_env.engine.games import Games
 from okgin_env.kernel import batch
 from okgin_env.kernel.arrays import Places
@@ -41,8 +43,13 @@ class SingleGame(Games):
         )
 
     def begin(self, options: dict[str, Any] | None = None) -> None:
-        """Starts an episode, as `Games.reset` does."""
-        outputs = self.reset(_ONE, options)  # where options are refused, nothing has changed
+        """Starts an episode, as `Games.reset` does; where options are refused, nothing has changed."""
+        kept = self.observation.copy(), self.mask.copy()
+        try:
+            outputs = self.reset(_ONE, options)
+        except Exception:
+            self.observation[:], self.mask[:] = kept
+            raise
         self.observation[:], self.mask[:] = outputs.observations[0], outputs.masks[0]
 
     def play(self, action: int) -> int:
@@ -57,7 +64,7 @@ class SingleGame(Games):
         if not self._started:
             raise ResetNeeded("step() before the first reset()")
         if self.recorder is None and not self._opponents.outside:
-            return batch.step_one(self.rules_record, self._places.table, action)
+            return batch.step_one(self.rules_record, self._places.table, action, True)
         n_hands = self.n_hands
         outputs = self.step(np.array([action]), _ONE, False)
         self._reward[:] = outputs.rewards
@@ -65,6 +72,23 @@ class SingleGame(Games):
         if outputs.dones[0]:
             return EPISODE_OVER
         return HAND_OVER if self.n_hands != n_hands else GOES_ON
+
+    def _play(
+        self,
+        actions: NDArray[np.int64],
+        games: NDArray[np.int64],
+        outputs: Outputs,
+        how: tuple[Any, ...],
+    ) -> None:
+        """As of `Games`, by the same short call where it will do: then there is one program to compile, not two."""
+        _, _, pay, autoreset, pause = how
+        if autoreset or pause:
+            super()._play(actions, games, outputs, how)
+            return
+        batch.step_one(self.rules_record, self._places.table, actions[0], pay)
+        written = self.observation, self.mask, self._reward[0], self._done[0]
+        for array, value in zip(outputs[:4], written, strict=True):
+            array[0] = value
 
     @property
     def n_hands(self) -> int:

@@ -189,15 +189,16 @@ def _step_game(
 
 
 @compiled
-def step_one(rules, places, action):
-    """Steps the only game of its tables, as `step_games` does with `pay` and without `autoreset` and `pause`.
+def step_one(rules, places, action, pay):
+    """Steps the only game of its tables, as `step_games` does without `autoreset` and `pause`.
 
     A call costs by the arrays in it, a fifth of a step of one game with all of them; so there is one that says where they are.
 
     Args:
         rules: (1,) `RULES_DTYPE`.
         places: (K,) int64: the addresses of the other tables and outputs, and three numbers, in the order they are read below.
-        action: Action id.
+        action: Action id, or NO_ACTION.
+        pay: As in `step_games`.
 
     Returns:
         0: the episode goes on, 1: so does a match, but a hand has ended, 2: it is over.
@@ -218,7 +219,7 @@ def step_one(rules, places, action):
     n_hands = states[0].n_hands
     _step_game(
         0, action, states, finals, rules[0], seats[0], seating, observations, masks, rewards, dones,
-        observations, episode, kind, True, False, False, np.empty(N_CARDS, np.int16), masks[0],
+        observations, episode, kind, pay, False, False, np.empty(N_CARDS, np.int16), masks[0],
     )  # fmt: skip
     if dones[0]:
         return 2
