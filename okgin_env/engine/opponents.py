@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from okgin_env.engine.decisions import OpponentLike, seat_opponents
-from okgin_env.kernel.batch import seat_games
 from okgin_env.kernel.policies import EXTERNAL
 from okgin_env.layout import MAX_PLAYERS
 from okgin_env.players.base import Player, check_rules
@@ -83,7 +82,10 @@ class Opponents:
 
     def sit_down(self, games: NDArray[np.int64]) -> None:
         """Seats the opponents that have waited for the next deal of these games."""
-        seat_games(self.policies, self.coming, self.changing, games)
+        due = games[self.changing[games]]
+        if len(due):
+            self.policies[due] = self.coming[due]
+            self.changing[due] = False
 
     def _forget_pools(self) -> None:
         """Notes by which pool each game goes on, and drops those that no game goes on by."""

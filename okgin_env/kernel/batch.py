@@ -227,13 +227,6 @@ def step_one(rules, places, action, pay):
 
 
 @compiled
-def seat_games(policies, coming, changing, games):
-    """Lets the opponents that wait for the next deal sit down in each of the games; as in `step_games`."""
-    for g in range(len(games)):
-        _seat_coming(games[g], policies, coming, changing)
-
-
-@compiled
 def begin_games(states, games, rules):
     """Deals a new episode in each of the games, from its own stream."""
     for g in range(len(games)):
