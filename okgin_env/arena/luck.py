@@ -24,7 +24,6 @@ from okgin_env.kernel.luck_playouts import luck_by_playouts
 from okgin_env.kernel.policies import EXTERNAL, POLICY_IDS
 from okgin_env.kernel.state import new_states
 from okgin_env.players.base import Player
-from okgin_env.players.subprocess.player import ProcessPlayer
 
 TIERS = ("none", "fast", "deep")
 STYLES = (
@@ -53,15 +52,6 @@ MOST_COLUMNS = 200
 FOLDS = 10
 RIDGE = 30.0  # deals' worth of belief in the weights that were fixed beforehand
 VALUES = Path(__file__).with_name("luck_values.npz")  # made by tools/fit_luck.py
-
-
-def is_outside(*pair: Player) -> bool:
-    """Whether a player is asked from outside of the package: a program, or somebody's class."""
-    return any(
-        p.kernel_policy == EXTERNAL
-        and (isinstance(p, ProcessPlayer) or not type(p).__module__.startswith("okgin_env.players"))
-        for p in pair
-    )
 
 
 @dataclass(frozen=True)

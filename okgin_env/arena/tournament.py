@@ -27,7 +27,7 @@ from okgin_env.arena.decks import FRESH, Decks, secret_label
 from okgin_env.arena.double import double_name, quick_double
 from okgin_env.arena.engines import Hall, engine
 from okgin_env.arena.lives import copied, keeps_nothing
-from okgin_env.arena.luck import Gauge, is_outside
+from okgin_env.arena.luck import Gauge
 from okgin_env.arena.match import has_lives, series
 from okgin_env.arena.outcome import Outcome, Pair, Played
 from okgin_env.arena.pair_results import PairResults
@@ -166,7 +166,7 @@ class _Tournament:
         """What measures the luck of each pair: unless the plan says it, of those with a player from outside."""
         plan = self.plan
         tiers = {
-            (a, b): plan.luck or ("fast" if is_outside(self.seated[a], self.seated[b]) else "none")
+            (a, b): plan.luck or ("fast" if has_lives(self.seated[a], self.seated[b]) else "none")
             for a, b in self.pairs
         }
         return {pair: Gauge(tier, plan.playouts) for pair, tier in tiers.items() if tier != "none"}
